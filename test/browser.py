@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
+import abilities
 
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -15,9 +15,8 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--n
 @contextmanager
 def opened() -> Iterator:
     """The browser, by selenium. It keeps nothing: its profile is a folder that is removed."""
+    abilities.need("browser")
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (browser and driver):
-        pytest.skip("chromium and chromedriver are not installed")
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 

@@ -16,6 +16,7 @@ from places import BUILD, LLVM
 LD_FRONTLOAD = BUILD / "bin" / "ld.frontload"
 LD_LLD = LLVM / "ld.lld"
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": (LLVM / "clang", LLVM / "clang++")}
+CXX = COMPILERS["clang"][1]
 # Their functions hot_… are what the profile names, in the order of their numbers.
 PROGRAMS = Path(__file__).parent / "link" / "programs"
 SECTION_FLAGS = ("-ffunction-sections", "-fdata-sections")

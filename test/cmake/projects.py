@@ -40,8 +40,7 @@ COMPILERS = {"gcc": "gcc", "clang": str(LLVM / "clang")}
 
 
 def known_hooks() -> str:
-    """An option for configurations of Frontload itself: what the build has found to fit does not
-    have to be tried again, which takes long."""
+    """An option for configurations of Frontload itself, which saves trying lld's hooks again."""
     cache = (BUILD / "CMakeCache.txt").read_text()
     return "-D" + re.search("FRONTLOAD_HOOKS_FIT:INTERNAL=.*", cache)[0]
 
@@ -141,17 +140,14 @@ def _said(tool: str, *arguments) -> str:
 
 
 def has_front(path: Path) -> bool:
-    """Whether the linker has noted a front in this file."""
     return ".note.frontload" in _said("llvm-readelf", "--notes", path)
 
 
 def linker(path: Path) -> str:
-    """What the file's .comment says of its linker."""
     return "LLD" if "LLD" in _said("llvm-readelf", "-p", ".comment", path) else "other"
 
 
 def dynamic(path: Path) -> str:
-    """The file's dynamic section."""
     return _said("llvm-readelf", "-d", path)
 
 
@@ -169,6 +165,5 @@ def is_ordered(path: Path, *names: str) -> bool:
 
 
 def names(profile: Path) -> list[str]:
-    """The names in a startup profile."""
     return [line.split("\t")[5] for line in profile.read_text().splitlines()
             if line.count("\t") >= 5]

@@ -1,7 +1,7 @@
-"""What calls of frontload_target and the variable FRONTLOAD must not be, and what is said of it."""
+"""What frontload_target, check_frontload_supported and FRONTLOAD must not be told."""
 
 import pytest
-from projects import NO_LANGUAGE
+from projects import HEADER, NO_LANGUAGE
 
 USAGE = "TRAIN COMMAND <command>"
 
@@ -21,10 +21,8 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
 
 @pytest.mark.parametrize("call, problem, remedy", [
     ("app TRAIN", "TRAIN has no COMMAND", USAGE),
-    ("app TRAIN COMMAND", "COMMAND has no value", USAGE),
     ("app COMMAND app", "COMMAND needs TRAIN before it", USAGE),
     ("app TRAIN WORKLOAD w COMMAND app", "WORKLOAD needs a COMMAND before it", USAGE),
-    ("app TRAIN COMMAND app WORKLOAD", "WORKLOAD has no value", USAGE),
     ("app TRAIN COMMAND app WORKLOAD ../up", 'WORKLOAD is "../up"', "names a folder"),
     ("app TRAIN COMMAND app WEIGHT 2", "a COMMAND has a WEIGHT but no WORKLOAD",
      "WORKLOAD <name> WEIGHT 2"),
@@ -35,14 +33,12 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app PREFETCH PREFETCH", "PREFETCH is given twice", USAGE),
     ("app startup.txt", 'unknown argument "startup.txt".', USAGE),
     ("app PGO_PROFILE app.gcda", "PGO_PROFILE needs PGO", USAGE),
-    ("app READY", "READY has no value", USAGE),
     ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
     ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT cannot be combined with",
      "frontload_startup_done()"),
     ("app INSTRUMENT", "INSTRUMENT needs TRAIN", "how the commands of TRAIN"),
     ("nobody", "there is no such target", "after add_executable"),
     ("iface", "this build does not link this target", "executables and libraries"),
-    ("imported", "this build does not link this target", "executables and libraries"),
     ("lib PREFETCH", "PREFETCH is for executables", "frontload_prefetch()"),
     ("lib TRAIN COMMAND app", "TRAIN is for executables and shared libraries", "linked into"),
     ("twice", "this is the second call for this target", "into one call"),
@@ -54,7 +50,6 @@ add_executable(app main.c)
 add_executable(twice main.c)
 add_library(lib STATIC greet.c)
 add_library(iface INTERFACE)
-add_executable(imported IMPORTED)
 frontload_target(twice)
 frontload_target({call})
 """, NO_LANGUAGE).configure(code=1)
@@ -63,8 +58,7 @@ frontload_target({call})
 
 
 def test_arguments_of_commands(project):
-    """They reach the program as they were written: empty ones, semicolons, spaces and what a shell
-    would take for its own."""
+    """They reach the program as written: empty, with semicolons, spaces, or a shell's own."""
     arguments = ["", "a;b", "c d", "$HOME", "*", "'", "back\\\\slash", "ü", ""]
     quoted = " ".join(f'"{argument}"' for argument in arguments).replace("$", "\\$")
     p = project().write(f"""
@@ -82,3 +76,43 @@ int main(int argc, char **argv) {
     p.train()
     assert (p.binary / "got").read_text().split("\n")[:-1] == [
         "", "a;b", "c d", "$HOME", "*", "'", "back\\slash", "ü", ""]
+
+
+# A link that a front cannot be combined with; nothing else of the project is linked.
+BAD_LINK = ("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+            "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--shuffle-sections=*=1")
+ASK = "check_frontload_supported(RESULT result OUTPUT output{})\n" \
+      'message(STATUS "answer: [${{result}}] [${{output}}]")\n'
+
+
+def asking(project, text: str, languages: str = "C", **options):
+    return project(**options).write(text, HEADER.replace("LANGUAGES C", f"LANGUAGES {languages}"))
+
+
+@pytest.mark.parametrize("compiler, languages", [("gcc", "C CXX"), ("clang", "C")])
+def test_supported(project, compiler, languages):
+    """Languages that are not enabled or not known, and other compilers, are named."""
+    said = asking(project, f"""
+{ASK.format("")}{ASK.format(" LANGUAGES Swift")}{ASK.format(" LANGUAGES OBJC")}
+set(CMAKE_C_COMPILER_ID MSVC)
+{ASK.format(" LANGUAGES C")}""", languages, compiler=compiler).configure()
+    assert "answer: [TRUE] []" in said
+    assert "answer: [FALSE] [Frontload does not know the language Swift]" in said
+    assert "answer: [FALSE] [the language OBJC is not enabled]" in said
+    assert "is MSVC, and Frontload knows gcc and clang" in said
+
+
+def test_the_flags_of_the_project_count(project):
+    """The answer is no, with what the tools said; who does not ask for it gets an error."""
+    p = asking(project, ASK.format("") + "check_frontload_supported()\n")
+    said = p.configure(*BAD_LINK, code=1)
+    assert "answer: [FALSE]" in said and "cannot be combined with" in said
+    assert "Frontload cannot link programs of this build" in said and "-DFRONTLOAD=off" in said
+
+
+@pytest.mark.parametrize("text, code, answer", [
+    (ASK.format(""), 0, "answer: [FALSE] [no language that Frontload knows is enabled"),
+    ("check_frontload_supported(RESULT)", 1, "RESULT <variable>"),
+    ("check_frontload_supported(result)", 1, "RESULT <variable>")])
+def test_what_cannot_be_asked(project, text, code, answer):
+    assert answer in asking(project, text, "NONE").configure(code=code)

@@ -22,12 +22,9 @@ int greet(int x) {
 
 
 @needs("valgrind")
-@pytest.mark.parametrize("generator, lto", [
-    ("Ninja Multi-Config", "OFF"), ("Ninja", "ON"),
-    pytest.param("Unix Makefiles", "OFF", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("generator, lto", [("Ninja Multi-Config", "OFF"), ("Ninja", "ON")])
 def test_from_nothing_to_a_split_program(project, run, generator, lto):
-    """Training writes the blocks; `use` compiles by them, also where the linker compiles (ThinLTO),
-    and compiles again if they change."""
+    """`use` compiles by the blocks of the training, with ThinLTO too, and again if they change."""
     p = project(compiler="clang", generator=generator).write(CMAKE, greet_c=GREET_C)
     assert "there are no basic blocks yet" in p.configure("-DFRONTLOAD=use", f"-DLTO={lto}")
     p.train()

@@ -33,8 +33,7 @@ def recorded() -> dict:
 
 @pytest.fixture
 def shops(project, recorded):
-    """shops(opens, **options): a project with a profile of a start that opens no door, and the
-    sources of one that may."""
+    """shops(opens, **options): a project with a profile of a start that opens no door."""
     def shops(opens=True, cmake=APP, near="near", **options):
         p = project(**options).write(cmake, **sources(False))
         if cmake not in recorded:
@@ -47,16 +46,13 @@ def shops(project, recorded):
     return shops
 
 
-@pytest.fixture
-def renew():
-    """renew(project, *arguments, code=0): what a renewal says, in one line."""
-    def renew(p, *arguments: str, code: int = 0) -> str:
-        p.configure("-DFRONTLOAD=renew", *arguments)
-        return " ".join(p.build("frontload-renew", code=code).split())
-    return renew
+def renew(p, *arguments: str, code: int = 0) -> str:
+    """What a renewal says, in one line."""
+    p.configure("-DFRONTLOAD=renew", *arguments)
+    return " ".join(p.build("frontload-renew", code=code).split())
 
 
-def test_a_profile_that_is_right_is_left_alone(shops, renew):
+def test_a_profile_that_is_right_is_left_alone(shops):
     """A build is the same program in the modes use and renew, and records nothing by itself."""
     p = shops(opens=False)
     before = p.path("app.startup").stat().st_mtime_ns
@@ -71,65 +67,54 @@ def test_a_profile_that_is_right_is_left_alone(shops, renew):
 
 
 @pytest.mark.parametrize("generator, code", [
-    ("Ninja", 1), pytest.param("Ninja Multi-Config", 1, marks=pytest.mark.slow),
-    pytest.param("Unix Makefiles", 2, marks=pytest.mark.slow)])
-def test_an_old_profile_is_renewed(shops, renew, generator, code):
-    """If a start takes other faults than the profile says, by more than FRONTLOAD_RENEW_SHARE
-    percent. If that is to be written aside, the target fails and the old profile stays; what was
-    put aside goes once the profile is right. That there is none yet is not that it is old."""
+    ("Ninja", 1), pytest.param("Unix Makefiles", 2, marks=pytest.mark.slow)])
+def test_an_old_profile_is_renewed(shops, generator, code):
+    """If a start takes other faults than it says, by more than FRONTLOAD_RENEW_SHARE percent."""
     p = shops(generator=generator)
     old, new = p.path("app.startup"), p.path("app.startup.new")
     before = old.read_bytes()
     assert "is still right" in renew(p, "-DFRONTLOAD_RENEW_SHARE=100000")
-    assert "not a number from 0 up" in renew(p, "-DFRONTLOAD_RENEW_SHARE=some", code=code)
     said = renew(p, "-DFRONTLOAD_RENEW_SHARE=10", "-DFRONTLOAD_RENEW_ASIDE=ON", code=code)
     assert f"error: {old}: is old" in said and "that differs by more than 10%" in said
     assert old.read_bytes() == before and "far" in names(new)
     old.unlink()
     assert f"error: {old}: is not there yet" in renew(p, code=code)
     shutil.copy(new, old)
-    assert p.rebuilt_by("app") == {"app"} and has_front(p.built())
     assert "is still right" in renew(p)
-    assert not new.exists()
+    assert has_front(p.built()) and not new.exists()
 
 
-def test_runs_of_older_builds_are_kept_under_their_labels(shops, renew):
+def test_runs_of_older_builds_are_kept_under_their_labels(shops):
     """With FRONTLOAD_GENERATION, a renewed profile has the old runs as well, which fade."""
     p = shops()
-    assert "not a label" in renew(p, "-DFRONTLOAD_GENERATION=a:b", code=1)
     renew(p, "-DFRONTLOAD_GENERATION=2.10")
     read = profile.read(p.path("app.startup"))
     assert [(each.label, each.runs) for each in read.generations] == [(b"2.10", 1), (b"", 1)]
     runs = {name.name: touch.by_generation for name, touch in read.touches.items()}
     assert (runs[b"near"], runs[b"far"]) == ((1, 1), (1, 0))
-    assert "is still right" in renew(p)
 
 
 @needs("valgrind")
-def test_a_profile_that_has_rotted_is_renewed(shops, renew):
-    """If fewer of its names are found than a link wants, even where no fault more is taken; the
-    link of such a build goes on. Data is renewed by the map of the program with its front."""
+def test_a_profile_that_has_rotted_is_renewed(shops):
+    """If fewer of its names are found than a link wants; data by the map of the front."""
     p = shops(opens=False, near="close", cmake=APP.replace("TRAIN", "MIN_MATCH 100 DATA TRAIN"))
     p.configure("-DFRONTLOAD=use")
     assert "names found" in p.build(code=1)
     assert "frontload-renew: wrote" in renew(p)
     found = names(p.path("app.startup"))
     assert {"close", "table"} <= set(found) and "near" not in found
-    # Where there is none, there is nothing to compare.
-    p.path("app.startup").unlink()
-    assert "frontload-renew: wrote" in renew(p)
 
 
 @needs("ptrace")
-@pytest.mark.parametrize("verb, mode", [("train", "record"), ("renew", "renew")])
-def test_a_command_that_fails_changes_no_profile(project, verb, mode):
+def test_a_command_that_fails_changes_no_profile(project):
     """Nor are programs that record themselves renewed."""
     p = project().write(APP.replace("COMMAND app", "COMMAND app COMMAND false"))
     p.profile()
     before = p.path("app.startup").read_bytes()
-    p.configure(f"-DFRONTLOAD={mode}")
-    p.build(f"frontload-{verb}", code=1)
-    assert p.path("app.startup").read_bytes() == before
+    for verb, mode in (("train", "record"), ("renew", "renew")):
+        p.configure(f"-DFRONTLOAD={mode}")
+        p.build(f"frontload-{verb}", code=1)
+        assert p.path("app.startup").read_bytes() == before
     p.write(APP.replace("TRAIN", "INSTRUMENT TRAIN"))
     said = p.configure("-DFRONTLOAD=renew", code=1)
     assert "INSTRUMENT cannot be combined with FRONTLOAD=renew" in said

@@ -36,10 +36,7 @@ def ours(profile) -> list[str]:
 
 @needs("valgrind")
 def test_commands(project):
-    """Commands make one profile; each workload's runs count with its weight. Startup ends where the
-    call says. They run in the build folder of the call, or where it says. A program that does not
-    end is ready when READY says so, and nothing of its end is recorded. DATA records the data that
-    a start needs, with the names that the map has for it."""
+    """Commands make one profile, weighted by workload, up to where startup ends; DATA too."""
     p = project().write("""
 add_executable(app main.c)
 frontload_target(app PROFILE startup/app.startup
@@ -84,9 +81,7 @@ frontload_target(data DATA
     ("clang", "Ninja Multi-Config"), pytest.param("gcc", "Ninja", marks=pytest.mark.slow),
     pytest.param("gcc", "Unix Makefiles", marks=pytest.mark.slow)])
 def test_instrument(project, compiler, generator):
-    """Programs that record themselves are built in a tree of their own, with the libraries that are
-    linked into them, with and without a keyword, and only when they are trained; the program that
-    is built is never instrumented."""
+    """Programs that record themselves have a tree of their own, made only to train."""
     p = project(compiler=compiler, generator=generator).write("""
 option(SHOP_HAS_MORE "An option of the project" OFF)
 if(NOT SHOP_HAS_MORE)

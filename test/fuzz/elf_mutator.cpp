@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <string_view>
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t mostSize);
 
@@ -80,41 +81,24 @@ public:
   uint64_t below(uint64_t end) { return end ? random() % end : 0; }
 
 private:
-  /// The widths of a record's fields, one after the other; 0 ends them.
-  using Widths = const uint8_t *;
+  /// The widths of a record's fields, one after the other, as digits.
+  using Widths = std::string_view;
 
-  Widths headerFields() const {
-    static constexpr uint8_t wide[] = {1, 1, 1, 1, 1, 1, 1, 1, 8, 2, 2, 4,
-                                       8, 8, 8, 4, 2, 2, 2, 2, 2, 2, 0},
-                             narrow[] = {1, 1, 1, 1, 1, 1, 1, 1, 8, 2, 2, 4,
-                                         4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 0};
-    return is64 ? wide : narrow;
-  }
-  Widths sectionFields() const {
-    static constexpr uint8_t wide[] = {4, 4, 8, 8, 8, 8, 4, 4, 8, 8, 0},
-                             narrow[] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0};
-    return is64 ? wide : narrow;
-  }
-  Widths segmentFields() const {
-    static constexpr uint8_t wide[] = {4, 4, 8, 8, 8, 8, 8, 8, 0},
-                             narrow[] = {4, 4, 4, 4, 4, 4, 4, 4, 0};
-    return is64 ? wide : narrow;
-  }
+  Widths headerFields() const { return is64 ? "1111111182248884222222" : "1111111182244444222222"; }
+  Widths sectionFields() const { return is64 ? "4488884488" : "4444444444"; }
+  Widths segmentFields() const { return is64 ? "44888888" : "44444444"; }
   Widths entryFields(uint64_t type) const {
-    static constexpr uint8_t wideSymbol[] = {4, 1, 1, 2, 8, 8, 0},
-                             narrowSymbol[] = {4, 4, 4, 1, 1, 2, 0}, wideRela[] = {8, 4, 4, 8, 0},
-                             narrowRela[] = {4, 4, 4, 0}, words[] = {4, 4, 0},
-                             wideWords[] = {8, 8, 0};
     if (type == SHT_SYMTAB || type == SHT_DYNSYM)
-      return is64 ? wideSymbol : narrowSymbol;
+      return is64 ? "411288" : "444112";
     if (type == SHT_RELA)
-      return is64 ? wideRela : narrowRela;
-    return is64 && (type == SHT_DYNAMIC || type == SHT_RELR || type == SHT_REL) ? wideWords : words;
+      return is64 ? "8448" : "444";
+    return is64 && (type == SHT_DYNAMIC || type == SHT_RELR || type == SHT_REL) ? "88" : "44";
   }
+  static unsigned first(Widths widths) { return unsigned(widths[0] - '0'); }
   static uint64_t sizeOf(Widths widths) {
     uint64_t sum = 0;
-    for (; *widths; ++widths)
-      sum += *widths;
+    for (; !widths.empty(); widths.remove_prefix(1))
+      sum += first(widths);
     return sum;
   }
 
@@ -128,9 +112,9 @@ private:
 
   bool inRecord(Field &field, uint64_t record, Widths widths) {
     uint64_t place = below(sizeOf(widths));
-    for (; *widths && place >= *widths; ++widths)
-      place -= *widths, record += *widths;
-    field = {record, *widths};
+    for (; place >= first(widths); widths.remove_prefix(1))
+      place -= first(widths), record += first(widths);
+    field = {record, first(widths)};
     return record < size && size - record >= field.width;
   }
 

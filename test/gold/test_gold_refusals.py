@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 from abilities import needs
 from golds import NEEDS_GOLD, PLUGIN, drive, gold, plugin_flags
 from killed import at_call, writing_calls
-from linking import MAIN, check_run, compile_text, profile_text, write_profile
+from linking import MAIN, compile_text, write_profile
 
 pytestmark = NEEDS_GOLD
 
@@ -51,40 +50,33 @@ def refuse(tmp_path, program):
 
 
 @pytest.mark.parametrize("option, message, note", [
-    ("prophile=x", "unknown option", "profile=FILE"),
-    ("profile", "has no value", "profile=VALUE"), ("report=", "has no value", "report=VALUE"),
-    *((f"min-match={value}", "is not a percentage", "0 to 100")
-      for value in ("most", "101", "-1", "nan"))])
-def test_bad_option(refuse, profile, option, message, note):
-    """An option that is unknown or malformed is named, and what there is instead."""
+    ("prophile=x", "--plugin-opt={}: unknown option", "profile=FILE"),
+    ("report=", "--plugin-opt={}: has no value", "report=VALUE"),
+    *((f"min-match={value}", "--plugin-opt={}: is not a percentage", "0 to 100")
+      for value in ("most", "101", "nan")),
+    ("profile=missing", "missing: No such file or directory", "frontload record"),
+    # A report must not replace a file of the link, and needs a folder.
+    ("report=app.startup", "app.startup: ", ""), ("report=out", "out: ", ""),
+    ("report=nowhere/report", "nowhere/report: ", "")])
+def test_bad_option(tmp_path, refuse, monkeypatch, profile, option, message, note):
+    """It is named, and what there is instead; and no profile at all is an error."""
+    monkeypatch.chdir(tmp_path)
+    before = profile.read_text()
     lines = refuse(f"profile={profile}", option)
-    assert f"--plugin-opt={option}: {message}" in lines[0]
-    assert note in lines[1]
-
-
-def test_no_profile(refuse):
+    assert message.format(option) in lines[0] and note in lines[1]
+    assert profile.read_text() == before
     assert "no profile" in refuse("min-match=3")[0]
-
-
-@pytest.mark.parametrize("name, message", [
-    ("missing", "No such file or directory"), (".", "Is a directory")])
-def test_profile_that_cannot_be_read(tmp_path, refuse, name, message):
-    lines = refuse(f"profile={tmp_path / name}")
-    assert f"{tmp_path / name}: {message}" in lines[0]
-    assert "frontload record" in lines[1]
 
 
 def test_profile_of_another_program(tmp_path, refuse):
     """No name is found: the link fails before gold has written, and the names are told."""
     profile = write_profile(tmp_path, *(f"x{i}" for i in range(12)))
     line, note, *missing = refuse(f"profile={profile}")
-    assert f"{profile}: none of its 12 names is in this link" in line
-    assert "belongs to another program, or is out of date: record it again" in note
-    assert "min-match" in note
+    assert f"{profile}: none of its 12 names is in this link" in line and "min-match" in note
     assert missing == [*(f"  x{i}" for i in range(10)), "  ... and 2 more"]
 
 
-@pytest.mark.parametrize("options, code", [([], 1), (["min-match=67"], 1), (["min-match=66"], 0)])
+@pytest.mark.parametrize("options, code", [([], 1), (["min-match=66"], 0)])
 def test_threshold(tmp_path, program, options, code):
     """Two of three names are found: enough or not, as min-match says; 80% if it does not."""
     profile = write_profile(tmp_path, "f", "x", "g")
@@ -94,33 +86,21 @@ def test_threshold(tmp_path, program, options, code):
     assert ((tmp_path / "out").read_bytes() == BEFORE.encode()) == (code == 1)
 
 
-@pytest.mark.parametrize("report", ["app.startup", "out", "nowhere/report"])
-def test_report_that_cannot_be_written(tmp_path, refuse, profile, report):
-    """A report must not replace a file of the link, and needs a folder."""
-    lines = refuse(f"profile={profile}", f"report={tmp_path / report}")
-    assert str(tmp_path / report) in lines[0]
-    assert profile.read_text() == profile_text("f", "g")
-
-
-@pytest.mark.parametrize("option", ["report=/dev/full", "no-such-option=1"])
-@pytest.mark.parametrize("kind", ["percent", "link"])
-def test_previous_output_of_any_name(tmp_path, program, profile, option, kind):
+@pytest.mark.parametrize("is_link", [True, False])
+def test_previous_output_of_any_name(tmp_path, program, profile, is_link):
     """It is there also if the link has come to its end; in a folder whose name LLVM would take for
     a model of names, and if it is a link."""
     folder = tmp_path / "100%"
     folder.mkdir()
     out = folder / "out"
-    if kind == "link":
-        (folder / "target").write_text(BEFORE)
-        out.symlink_to("target")
+    if is_link:
+        out.symlink_to("../out")
     else:
         out.write_text(BEFORE)
-    files = set(os.listdir(folder))
-    result = gold("-o", out, program, plugin=[f"profile={profile}", option], code=1)
-    assert ("/dev/full: No space left on device" in result.stderr) == ("full" in option)
-    assert out.read_text() == BEFORE
-    assert out.is_symlink() == (kind == "link")
-    assert set(os.listdir(folder)) == files
+    said = gold("-o", out, program, plugin=[f"profile={profile}", "report=/dev/full"], code=1)
+    assert "/dev/full: No space left on device" in said.stderr
+    assert out.read_text() == BEFORE and out.is_symlink() == is_link
+    assert os.listdir(folder) == ["out"]
 
 
 def test_killed_at_any_call(tmp_path, program, profile, strace):
@@ -165,65 +145,26 @@ def test_two_orders(tmp_path, refuse, profile, flag):
     assert "cannot be combined" in lines[0]
 
 
-@pytest.mark.parametrize("fails", [True, False])
-def test_a_link_that_fails_by_itself(tmp_path, program, fails):
+def test_a_link_that_fails_by_itself(tmp_path, program):
     """gold says what it has to say, the previous output and report stay, and nothing else does."""
     text = "int missing(void); int main(void) { return missing(); }\n"
-    o = compile_text(tmp_path, "p.c", text) if fails else program
-    report = tmp_path / "report"
+    o, out, report = compile_text(tmp_path, "p.c", text), tmp_path / "out", tmp_path / "report"
     report.write_text(BEFORE)
-    profile = write_profile(tmp_path, "main" if fails else "f")
+    profile = write_profile(tmp_path, "main")
     files = set(os.listdir(tmp_path))
-    said = gold("-o", tmp_path / "out", o, plugin=[f"profile={profile}", f"report={report}"],
-                code=int(fails)).stderr
-    if fails:
-        assert "undefined reference to 'missing'" in said
-    else:
-        assert said == f"frontload-gold: {profile}: 1 of 1 names found (100.0%)\n"
-    assert (report.read_text() == BEFORE) == fails
-    assert ((tmp_path / "out").read_bytes() == BEFORE.encode()) == fails
+    said = gold("-o", out, o, plugin=[f"profile={profile}", f"report={report}"], code=1).stderr
+    assert "undefined reference to 'missing'" in said
+    assert report.read_text() == out.read_text() == BEFORE
     assert set(os.listdir(tmp_path)) == files
 
 
-@pytest.fixture
-def idle(tmp_path):
-    """A plugin that does nothing: with any, gold itself crashes if there is no object at all."""
-    source = compile_text(tmp_path, "idle.c", "int onload(void *calls) { return calls == 0; }\n",
-                          "-fPIC")
-    check_run("gcc", "-shared", source, "-o", tmp_path / "idle.so")
-    return f"--plugin={tmp_path / 'idle.so'}"
-
-
-def test_damaged_objects_are_left_to_gold(tmp_path, idle):
-    """What gold refuses, it refuses with the plugin, too, and what it accepts never crashes. Some
-    of what it refuses it reads beyond the end, where it looks at sections twice, as here and for
-    --gc-sections: whether that ends in a message or a crash is up to what lies there."""
-    o = compile_text(tmp_path, "o.c", "static int t[9]; int f(int x) { return t[x]; }\n" + SOURCE
-                     .replace("void f(void) {}", "").replace("f();", "f(1);"))
-    good, bad = o.read_bytes(), tmp_path / "bad.o"
-    profile = write_profile(tmp_path, "f", "g", "t")
-    chance = random.Random(1)
-    for round in range(60):
-        damaged = bytearray(good[:chance.randrange(len(good))] if round % 10 == 0 else good)
-        for _ in range(chance.choice([1, 4, 20])):
-            if damaged:
-                damaged[chance.randrange(len(damaged))] = chance.choice([0, 1, 0x7f, 0xff])
-        bad.write_bytes(damaged)
-        alone = gold("-o", tmp_path / "alone", bad, idle)
-        together = gold("-o", tmp_path / "together", bad,
-                        plugin=[f"profile={profile}", "min-match=0"])
-        assert together.returncode or not alone.returncode, (round, alone, together)
-        assert together.returncode >= 0 or alone.returncode, (round, alone, together)
-
-
 @needs("program:ld.bfd")
-@pytest.mark.parametrize("option", ["profile=missing", "nonsense"])
-def test_gnu_ld_links_on(tmp_path, option):
+def test_gnu_ld_links_on(tmp_path):
     """GNU ld does not accept an order: one line says so, and the output is that of a plain link."""
     o = compile_text(tmp_path, "o.c", MAIN)
     plain = drive(tmp_path / "plain", o, linker="bfd")
     assert plain.stdout + plain.stderr == ""
-    result = drive(tmp_path / "out", o, *plugin_flags(None, option), linker="bfd")
+    result = drive(tmp_path / "out", o, *plugin_flags(None, "nonsense"), linker="bfd")
     assert re.fullmatch(".*does not accept an order.*\n", result.stdout + result.stderr)
     assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes()
 

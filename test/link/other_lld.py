@@ -1,35 +1,19 @@
 """Linkers for the tests of --lld: those of this machine, and what they are compared with."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import abilities
 from linking import LD_LLD, link
 from places import LLVM
 
-VERSIONS = ["14", "16", "19", "22", "rust"]
+VERSIONS = ["14", "16", "19", "22"]
 # The one that is always there.
 BY_LLD = f"--lld={LD_LLD}"
-
-
-def rust_lld() -> Path | None:
-    """The lld that comes with Rust, if there is one: rustup's lies with its libraries, Debian's is
-    in PATH, a link to what lld-14 has."""
-    paths = []
-    if rustc := shutil.which("rustc"):
-        found = subprocess.run([rustc, "--print", "sysroot"], capture_output=True, text=True)
-        paths += sorted(Path(found.stdout.strip()).glob("lib/rustlib/*/bin/rust-lld"))
-    if in_path := shutil.which("rust-lld"):
-        paths.append(Path(in_path))
-    return paths[0] if paths else None
 
 
 def other_lld(version: str) -> Path:
     """An lld by its name in these tests; skips the test if the machine has none."""
     path = LLVM.parent.parent / f"llvm-{version}" / "bin" / "ld.lld"
-    if version == "rust":
-        path = rust_lld() or Path("rust-lld")
     abilities.need(f"program:{path}")
     return path
 

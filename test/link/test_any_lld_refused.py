@@ -25,37 +25,23 @@ def script(path, text: str):
 
 @pytest.mark.parametrize(("lld", "message"), [
     ("{folder}/none", "No such file"), ("{folder}", "Permission denied"),
+    ("{folder}/not-executable", "Permission denied"),
     ("no-such-linker-in-path", "No such file or directory in PATH"),
     # As from a variable of a build that is not set: the built-in one is not meant.
     ("", "--lld: has no value"),
     # It is named by what it says of itself.
-    ("ld.bfd", "GNU ld"), ("ld.gold", "GNU gold"), ("true", "not an lld")])
-def test_not_an_lld(tmp_path, by_lld, lld, message):
+    ("ld.bfd", "GNU ld"), ("true", "not an lld"), ("{folder}/old", "lld 12"),
+    # Nothing can be preloaded into these.
+    ("{folder}/static", "statically"), ("{folder}/foreign", "architecture")])
+def test_not_an_lld(tmp_path, by_lld, program, lld, message):
     abilities.need(*([f"program:{lld}"] if lld.startswith("ld.") else []))
-    assert message in by_lld(lld.format(folder=tmp_path))
-
-
-def test_not_executable(tmp_path, by_lld):
-    (tmp_path / "lld").write_text("")
-    assert "Permission denied" in by_lld(tmp_path / "lld")
-
-
-def test_too_old(tmp_path, by_lld):
-    assert "lld 12" in by_lld(script(tmp_path / "lld", "echo LLD 12.0.1"))
-
-
-def test_static(tmp_path, by_lld, program):
-    """Nothing can be preloaded into it."""
-    check_run("gcc", "-static", program, "-o", tmp_path / "lld")
-    assert "statically" in by_lld(tmp_path / "lld")
-
-
-def test_other_architecture(tmp_path, by_lld):
-    lld = script(tmp_path / "lld", "")
+    (tmp_path / "not-executable").write_text("")
+    script(tmp_path / "old", "echo LLD 12.0.1")
+    check_run("gcc", "-static", program, "-o", tmp_path / "static")
     content = bytearray(LD_LLD.read_bytes())
     content[18] = 183 if content[18] != 183 else 62  # e_machine
-    lld.write_bytes(content)
-    assert "architecture" in by_lld(lld)
+    script(tmp_path / "foreign", "").write_bytes(content)
+    assert message in by_lld(lld.format(folder=tmp_path))
 
 
 def test_bitcode(tmp_path, llvm, by_lld):
@@ -79,16 +65,15 @@ def test_inputs_that_can_be_read_once(tmp_path, by_lld):
 
 @pytest.mark.parametrize("flag", ["--reproduce=x.tar", "--fat-lto-objects",
                                   "--call-graph-ordering-file=x", "--bp-startup-sort=function",
-                                  "-bp-compression-sort=both"])
-def test_options(by_lld, flag):
-    """It would ignore them, or order the front as well: there is no hook in it."""
-    assert f"cannot be combined with {flag}" in by_lld(LD_LLD, flag)
-
-
-def test_the_variable_for_reproduce(by_lld, monkeypatch, tmp_path_factory):
-    """It stands for the option, and has to go as well."""
-    monkeypatch.setenv("LLD_REPRODUCE", str(tmp_path_factory.mktemp("tar") / "x.tar"))
-    assert "with LLD_REPRODUCE: " in by_lld(LD_LLD)
+                                  "-bp-compression-sort=both", "LLD_REPRODUCE"])
+def test_options(by_lld, monkeypatch, tmp_path_factory, flag):
+    """It would ignore them, or order the front as well: there is no hook in it. The variable stands
+    for the option."""
+    if flag == "LLD_REPRODUCE":
+        monkeypatch.setenv(flag, str(tmp_path_factory.mktemp("tar") / "x.tar"))
+        assert f"with {flag}: " in by_lld(LD_LLD)
+    else:
+        assert f"cannot be combined with {flag}" in by_lld(LD_LLD, flag)
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -103,24 +88,14 @@ def test_a_linker_that_does_something_else(tmp_path, by_lld, program, text, mess
     assert message in by_lld(wrapper)
 
 
-def test_a_linker_that_writes_nothing(tmp_path, by_lld):
-    """Also if there is nothing that it would have had to read."""
-    wrapper = script(tmp_path / "wrapper", "echo LLD 22")
-    empty = compile_text(tmp_path, "empty.c", "")
-    assert "wrapper: it wrote no output" in by_lld(wrapper, "--min-match=0", inputs=[empty])
-
-
-def test_a_linker_that_is_killed(tmp_path, by_lld):
-    """So is ld.frontload, for whoever looks at how it ended."""
-    wrapper = script(tmp_path / "wrapper",
-                     '[ "$1" = --version ] && echo LLD 22 || kill -SEGV $$')
-    assert "killed by signal 11" in by_lld(wrapper, code=-signal.SIGSEGV)
-
-
-def test_the_exit_status_is_the_linkers(tmp_path, program):
-    wrapper = script(tmp_path / "wrapper", '[ "$1" = --version ] && echo LLD 22 || exit 77')
-    ld(program, "-o", tmp_path / "out", f"--lld={wrapper}",
-       f"--startup-profile={write_profile(tmp_path, 'main')}", code=77)
+@pytest.mark.parametrize(("end", "code"), [("kill -SEGV $$", -signal.SIGSEGV), ("exit 77", 77)])
+def test_a_linker_that_fails(tmp_path, program, end, code):
+    """So does ld.frontload, for whoever looks at how it ended."""
+    wrapper = script(tmp_path / "wrapper", f'[ "$1" = --version ] && echo LLD 22 || {end}')
+    said = ld(program, "-o", tmp_path / "out", f"--lld={wrapper}",
+              f"--startup-profile={write_profile(tmp_path, 'main')}", code=code).stderr
+    assert ("killed by signal 11" in said) == (code < 0)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_library_whose_name_begins_with_ld(tmp_path, program):

@@ -4,16 +4,7 @@ import re
 
 import pytest
 from abilities import needs
-from linking import (
-    Image,
-    bare_front,
-    check_run,
-    compile_text,
-    front,
-    functions,
-    ld,
-    write_profile,
-)
+from linking import Image, bare_front, check_run, compile_text, front, functions, ld, write_profile
 from other_lld import BY_LLD
 from whole import load_segments
 

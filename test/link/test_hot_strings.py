@@ -1,19 +1,8 @@
 """Merged strings: those of startup come first, and the program reads what it always read."""
 
 import pytest
-from linking import (
-    COMPILERS,
-    LD_LLD,
-    PROGRAMS,
-    Entry,
-    check_run,
-    compile_source,
-    compile_text,
-    front,
-    link,
-    measured,
-    with_begun_strings,
-)
+from linking import Entry, compile_source, compile_text, front, link, measured, with_begun_strings
+from whole import PROGRAMS
 
 NUL = b"\0"
 
@@ -30,17 +19,22 @@ def string(text: bytes) -> Entry:
                  "".join(chr(b) if 32 <= b < 127 else f"\\x{b:02x}" for b in text))
 
 
-def check_program(folder, program, *flags, entries=("hot", "main")):
-    """Links strings.c with a front: it does what it does without, and strings that the front's
-    functions read are there."""
-    linked = front(folder, program, *flags, entries=entries)
-    link(folder / "plain", program, *flags, linker=LD_LLD)
-    assert check_run(linked.path) == check_run(folder / "plain")
-    assert all(linked.front_has(text) for text in contents_of("hot"))
-    return linked
+@pytest.fixture
+def check_program(tmp_path, run):
+    """check_program(program, *flags): links strings.c with a front; it does what it does without,
+    and strings that the front's functions read are there."""
+
+    def check_program(program, *flags, entries=("hot", "main")):
+        linked = front(tmp_path, program, *flags, entries=entries)
+        link(tmp_path / "plain", program, *flags)
+        assert run(linked.path).stdout == run(tmp_path / "plain").stdout
+        assert all(linked.front_has(text) for text in contents_of("hot"))
+        return linked
+
+    return check_program
 
 
-@pytest.fixture(params=COMPILERS)
+@pytest.fixture(params=["gcc", "clang"])
 def compiler(request):
     return request.param
 
@@ -50,10 +44,10 @@ def program(tmp_path, compiler):
     return compile_source(tmp_path, PROGRAMS / "strings.c", compiler=compiler)
 
 
-def test_recorded_strings_end_the_front(tmp_path, program, compiler):
+def test_recorded_strings_end_the_front(program, compiler, check_program):
     """Those of the profile, whoever refers to them: with high bytes, of 10 kB, and shared ones."""
     recorded = [*contents_of("hot"), b"shared by readers"]
-    linked = check_program(tmp_path, program, entries=[
+    linked = check_program(program, entries=[
         measured("hot"), measured("main"), *map(string, recorded)])
     content = with_begun_strings(linked.path)
     for text in (*recorded, *contents_of("cold")):  # each is there once, not as an end of others
@@ -68,10 +62,10 @@ def test_recorded_strings_end_the_front(tmp_path, program, compiler):
     assert not linked.missing
 
 
-def test_strings_by_reference_end_the_front(tmp_path, program, compiler):
+def test_strings_by_reference_end_the_front(program, compiler, check_program):
     """Without a record, those that startup functions, and their tables, refer to; long ones, which
     gcc aligns to 8 bytes, and wide ones, with those of the same section."""
-    linked = check_program(tmp_path, program)
+    linked = check_program(program)
     assert not any(linked.front_has(text) for text in contents_of("cold"))
     for text, encoding in ((" long, of more than", "ascii"), (" wide", "utf-32-le")):
         assert linked.front_has(f"hot{text}".encode(encoding))
@@ -91,27 +85,25 @@ def test_strings_of_the_kernel_are_hot_although_nobody_records_them(tmp_path):
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-O,2"])
-def test_other_ways_to_merge(tmp_path, program, level):
+def test_other_ways_to_merge(program, level, check_program):
     """Not at all, or with common ends: the strings of startup's objects are in the front."""
-    linked = check_program(tmp_path, program, f"-Wl,{level}")
+    linked = check_program(program, f"-Wl,{level}")
     assert ".rodata.strings" not in linked.image.sections
 
 
 @pytest.mark.parametrize("compiler, compile_flags, flags", [
     ("gcc", ["-fno-merge-constants"], []),
-    ("clang", ["-fmerge-all-constants", "-O3"], ["-Wl,--gc-sections"]),
     ("gcc", ["-fno-function-sections", "-fno-data-sections"], ["-Wl,--emit-relocs"]),
-    ("clang", ["-fPIC"], ["-pie", "-Wl,--icf=all"]),
-    ("gcc", [], ["-static", "-Wl,--sort-section=alignment"]),
-    ("clang", [], ["-Wl,-z,keep-text-section-prefix"])])
-def test_other_ways_to_compile_and_link(tmp_path, compiler, compile_flags, flags):
+    ("clang", ["-fPIC", "-fmerge-all-constants", "-O3"], ["-pie", "-Wl,--icf=all,--gc-sections"]),
+    ("gcc", [], ["-static", "-Wl,--sort-section=alignment,-z,keep-text-section-prefix"])])
+def test_other_ways_to_compile_and_link(tmp_path, compiler, compile_flags, flags, check_program):
     """The program's output is that of a plain link."""
     program = compile_source(tmp_path, PROGRAMS / "strings.c", *compile_flags, compiler=compiler)
-    check_program(tmp_path, program, *flags)
+    check_program(program, *flags)
 
 
 @pytest.mark.parametrize("kind", ['"a",@progbits', '"aMS",@progbits,2'])
-def test_sections_that_are_only_named_like_strings(tmp_path, kind):
+def test_sections_that_are_only_named_like_strings(tmp_path, run, kind):
     """Not merged, or of wide characters: they are linked, and left as they are."""
     odd = compile_text(tmp_path, "odd.s", f"""
         .section .rodata.str1.1,{kind}
@@ -125,4 +117,4 @@ def test_sections_that_are_only_named_like_strings(tmp_path, kind):
         extern const char odd[];
         int main(void) { puts("hot string"); puts(odd); return 0; }
     """)
-    assert check_run(front(tmp_path, odd, main).path) == "hot string\nodd1odd2\n"
+    assert run(front(tmp_path, odd, main).path).stdout == "hot string\nodd1odd2\n"

@@ -2,18 +2,8 @@
 last, and what is in memory before .bss is in the file."""
 
 import pytest
-from linking import (
-    LD_LLD,
-    MAIN,
-    check_run,
-    compile_text,
-    front,
-    functions,
-    is_linear,
-    link,
-    measured,
-)
-from whole import load_segments
+from linking import MAIN, check_run, compile_source, compile_text, front, is_linear, measured
+from whole import PROGRAMS, load_segments
 
 GIB = 1 << 30
 HUGE_BSS = f"""
@@ -36,50 +26,18 @@ def test_bss_may_be_as_large_as_without_a_front(tmp_path, mode):
     assert out.stat().st_size < 1 << 20 and is_linear(out)
 
 
-ENDS = """
-    #include <stdio.h>
-    #include <unistd.h>
-    extern char data_start[], edata[], end[], etext[], __bss_start[];
-    int first = 1, second[3000] = {2}, bss[5000];
-    __attribute__((noinline)) int cold(int x) { return second[x] + bss[x]; }
-    int main(int argc, char **argv) {
-      char *datum = (char *)&first, *zero = (char *)bss;
-      if (argc > 1) return cold(argc);
-      printf("%d%d%d%d%d\\n", data_start <= datum, datum < edata, edata <= zero, zero < end,
-             (char *)cold < etext);
-      return (char *)sbrk(0) < end;
-    }
-"""
-
-
 @pytest.mark.parametrize(("mode", "page"), [("-pie", 4096), ("-no-pie", 16384),
                                             ("-static", 4096), ("-pie", 65536)])
 def test_the_linker_s_symbols_mean_what_they_always_meant(tmp_path, mode, page):
     """Collectors of garbage look at all between data_start and end, and brk is behind that; with
     pages of any size."""
-    linked = front(tmp_path, compile_text(tmp_path, "a.c", ENDS, "-fPIE"), mode,
+    linked = front(tmp_path, compile_source(tmp_path, PROGRAMS / "edges.c", "-fPIE"), mode,
                    f"-Wl,-z,max-page-size={page}",
-                   entries=[measured("main"), ("data", "data", "first")])
-    assert check_run(linked.path) == "11111\n"
-    assert linked.image.section_of("first") == ".data.front"
-    assert linked.image.section_of("second") == ".data"
+                   entries=[measured("main"), ("data", "data", "initialized")])
+    assert check_run(linked.path) == "11 111111111\n"
+    assert linked.image.section_of("initialized") == ".data.front"
     assert is_linear(linked.path)
     assert all(s.p_offset % page == 0 for s in load_segments(linked.path))
-
-
-def test_large_constants_that_the_loader_copies(tmp_path):
-    """They have no contents, and are in the file all the same, as zeros."""
-    library = compile_text(tmp_path, "lib.c", "const int table[20000] = {[19999] = 5};\n", "-fPIC")
-    link(tmp_path / "libtable.so", library, "-shared", linker=LD_LLD)
-    program = compile_text(tmp_path, "a.c", """
-        extern const int table[20000];
-        int main(void) { return table[19999] != 5; }
-        """, "-fno-pie", "-fno-PIC")
-    linked = front(tmp_path, program, "-no-pie", tmp_path / "libtable.so",
-                   f"-Wl,-rpath,{tmp_path}")
-    check_run(linked.path)
-    assert is_linear(linked.path)
-    assert linked.image.section_of("table") == ".data.rel.ro"
 
 
 BLOB = """
@@ -119,7 +77,7 @@ def test_what_is_large_and_not_touched_is_not_in_the_front(tmp_path):
 def test_a_run_that_leaves_at_once_does_not_pay_for_the_others(tmp_path):
     """What only some runs touch is in the front, but nobody asks for it."""
     names = [f"f{i}" for i in range(400)]
-    o = compile_text(tmp_path, "a.c", MAIN + functions("main2") + "".join(
+    o = compile_text(tmp_path, "a.c", MAIN + "".join(
         f"int {n}(int x) {{ volatile int a[40] = {{{i}}}; return a[x % 40] + {i}; }}\n"
         for i, n in enumerate(names)))
 

@@ -50,11 +50,12 @@ def test_the_front_is_the_same(tmp_path, number):
 
 
 def test_constants_that_the_loader_copies(tmp_path):
-    """The one pattern of the script that is lld's to match finds what it finds in a small link."""
+    """The one pattern of the script that is lld's to match finds what it finds in a small link.
+    They have no contents, and are in the file all the same, as zeros."""
     library = tmp_path / "libconstants.so"
     link(library, "-shared", compile_text(tmp_path, "constants.c",
-                                          "const int constants[] = {3, 4};\n", "-fPIC"))
-    program = compile_text(tmp_path, "main.c", "extern const int constants[2];\n"
+                                          "const int constants[20000] = {3};\n", "-fPIC"))
+    program = compile_text(tmp_path, "main.c", "extern const int constants[20000];\n"
                            "int main(void) { return constants[0] - 3; }\n", "-fno-pie")
     linked = front(tmp_path, "-no-pie", program, compile_text(tmp_path, "many.s", source(MANY)),
                    library, f"-Wl,-rpath,{tmp_path}",

@@ -47,32 +47,29 @@ def with_front(folder: Path, *arguments, entries=FRONT, **header) -> Image:
     return bare_front(folder, *arguments, entries=entries, **header).image
 
 
-def expect_same_order(folder: Path, *arguments, lists=(REST, FRONT), entries=FRONT) -> Image:
+def expect_same_order(folder: Path, *arguments, entries=FRONT, options=()) -> None:
     """As lld has it, which is another order than that of the lists."""
-    reference, image = plain(folder, *arguments), with_front(folder, *arguments, entries=entries)
-    for names in lists:
-        assert in_order(reference, names) != names, "nothing has put them in order"
-        assert in_order(image, names) == in_order(reference, names)
+    reference = plain(folder, *arguments)
+    image = with_front(folder, *arguments, *options, entries=entries)
+    for names in (REST, FRONT):
+        assert in_order(image, names) == in_order(reference, names) != names
     assert image.sections_of(*FRONT) == {".text.front"}
-    return image
 
 
 @pytest.mark.parametrize("sort", ["hfsort", "cdsort"])
-def test_a_call_graph_orders_the_rest(tmp_path, sort):
-    """As lld does without a front."""
-    expect_same_order(tmp_path, program(tmp_path), f"--call-graph-profile-sort={sort}")
-
-
 @pytest.mark.parametrize("options", [(), ("--front-prefetch=inside",)])
-def test_a_call_graph_orders_code_of_all_runs(tmp_path, options):
-    """Each start reads all of it. What not every run enters stays behind."""
-    o = program(tmp_path)
-    expected = in_order(plain(tmp_path, o), FRONT)
-    assert expected != FRONT
-    assert in_order(with_front(tmp_path, o, *options), FRONT) == expected
+def test_a_call_graph_orders_the_rest_and_what_all_runs_enter(tmp_path, sort, options):
+    """As lld does without a front."""
+    expect_same_order(tmp_path, program(tmp_path), f"--call-graph-profile-sort={sort}",
+                      options=options)
+
+
+def test_what_not_every_run_enters_stays_behind(tmp_path):
+    """Each start reads the rest of the front's code."""
     entries = [("function", "text", name, "", runs)
                for name, runs in zip(FRONT, (2, 2, 1), strict=True)]
-    assert in_order(with_front(tmp_path, o, *options, entries=entries, runs=2), FRONT) == FRONT
+    image = with_front(tmp_path, program(tmp_path), entries=entries, runs=2)
+    assert in_order(image, FRONT) == FRONT
 
 
 def test_a_front_begins_with_what_compilers_call_hot(tmp_path):
@@ -120,8 +117,7 @@ def test_a_call_graph_of_lto(tmp_path):
                       *(f"--undefined={n}" for n in FRONT + REST))
 
 
-@pytest.mark.parametrize("what", ["function", "data", "both"])
-def test_balanced_partitioning_orders_the_rest(tmp_path, what):
+def test_balanced_partitioning_orders_the_rest(tmp_path):
     """What looks alike lies together, of code and of data."""
     def data(name: str, fill: int, size: int) -> str:
         return (f'.section .data.{name},"aw",@progbits\n.globl {name}\n.type {name},@object\n'
@@ -135,18 +131,10 @@ def test_balanced_partitioning_orders_the_rest(tmp_path, what):
                   *(function(n).replace("  ret\n", shapes[i % 3]) for i, n in enumerate(rest)),
                   *(data(n, 1 + i, 4096) for i, n in enumerate(reversed(front_data))),
                   *(data(n, 1 + i % 3, 64) for i, n in enumerate(rest_data)))
-    flag = f"--bp-compression-sort={what}"
+    flag = "--bp-compression-sort=both"
     entries = [*FRONT, *(("data", "data", n, "", 1, "4096") for n in front_data)]
     reference, image = plain(tmp_path, o, flag), with_front(tmp_path, o, flag, entries=entries)
-    for names, kind in ((rest, "function"), (rest_data, "data")):
-        expected = in_order(reference, names)
-        assert (expected != names) == (what in (kind, "both"))
-        assert in_order(image, names) == expected
+    for names in (rest, rest_data):
+        assert in_order(image, names) == in_order(reference, names) != names
     assert in_order(image, FRONT) == FRONT
     assert in_order(image, front_data + rest_data)[:2] == front_data
-
-
-def test_another_lld_keeps_the_order_of_the_front(tmp_path):
-    """It does without the call graph, which the objects bring."""
-    image = with_front(tmp_path, program(tmp_path), f"--lld={LD_LLD}")
-    assert in_order(image, FRONT) == FRONT and in_order(image, REST) == REST

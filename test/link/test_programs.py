@@ -1,20 +1,8 @@
 """Programs that use what a rearranged file could break run as before, linked in every way."""
 
 import pytest
-from linking import (
-    COMPILERS,
-    LD_LLD,
-    MAIN,
-    PROGRAMS,
-    Image,
-    check_run,
-    compile_source,
-    compile_text,
-    front,
-    is_linear,
-    link,
-    startup_names,
-)
+from linking import Image, compile_source, compile_text, front, is_linear, link, startup_names
+from whole import CXX, PROGRAMS
 
 NAMES = ("plain.c", "exceptions.cpp", "tls.c", "ifunc.c", "constructors.cpp", "threads.cpp",
          "start_stop.c", "edges.c")
@@ -25,7 +13,6 @@ MODES = {
     "no-pie": ("clang", "-fno-pie", "-no-pie"),
     "static": ("gcc", "-fno-pie", "-static"),
     "static-pie": ("clang", "-fPIE", "-static-pie"),
-    "z-now": ("clang", "-fPIE", "-pie", "-Wl,-z,now"),
     "gc-rela": ("gcc", "-fPIE", "-pie", "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc",
                 "-Wl,-z,nopack-relative-relocs"),
 }
@@ -33,16 +20,16 @@ MODES = {
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", NAMES)
-def test_program_runs_as_before(tmp_path, name, mode):
+def test_program_runs_as_before(tmp_path, run, name, mode):
     """The output is that of a plain link, the named functions lead in order, the others do not."""
     compiler, compile_flag, *flags = MODES[mode]
     source, plain = PROGRAMS / name, tmp_path / "plain"
-    driver = COMPILERS["clang"][source.suffix == ".cpp"]
+    driver = CXX if source.suffix == ".cpp" else None
     objects = compile_source(tmp_path, source, compile_flag, compiler=compiler)
-    link(plain, objects, *flags, linker=LD_LLD, driver=driver)
+    link(plain, objects, *flags, driver=driver)
     names = startup_names(Image(plain))
     linked = front(tmp_path, objects, *flags, driver=driver, entries=names)
-    assert check_run(linked.path) == check_run(plain)
+    assert run(linked.path).stdout == run(plain).stdout
 
     image = linked.image
     assert image.sections_of(*names) == {".text.front"} and image.is_ordered(*names)
@@ -57,36 +44,34 @@ def test_program_runs_as_before(tmp_path, name, mode):
 
 
 @pytest.mark.parametrize(("compiler", "flag"), [("gcc", "-Wl,-z,now"), ("clang", "-Wl,-z,lazy")])
-def test_exception_through_a_shared_library(tmp_path, compiler, flag):
+def test_exception_through_a_shared_library(tmp_path, run, compiler, flag):
     """A throw crosses a library with a front, into a program with a front."""
     library = compile_source(tmp_path, PROGRAMS / "library.cpp", "-fPIC", compiler=compiler)
     user = compile_source(tmp_path, PROGRAMS / "library_user.cpp", "-fPIE", compiler=compiler)
     so, path = f"-Wl,-rpath,{tmp_path}", tmp_path / "library.so"
-    driver = COMPILERS["clang"][1]
-    link(path, library, "-shared", driver=driver, linker=LD_LLD)
-    link(tmp_path / "plain", user, path, so, driver=driver, linker=LD_LLD)
-    expected = check_run(tmp_path / "plain")
-    with_front = front(tmp_path, library, "-shared", flag, driver=driver, output="library.so",
+    link(path, library, "-shared", driver=CXX)
+    link(tmp_path / "plain", user, path, so, driver=CXX)
+    expected = run(tmp_path / "plain").stdout
+    with_front = front(tmp_path, library, "-shared", flag, driver=CXX, output="library.so",
                        entries=["hot_1_call"])
-    program = front(tmp_path, user, path, "-pie", so, flag, driver=driver,
+    program = front(tmp_path, user, path, "-pie", so, flag, driver=CXX,
                     entries=("_Z9hot_2_tryi", "main"))
-    assert check_run(program.path) == expected
+    assert run(program.path).stdout == expected
     assert with_front.image.section_of("hot_1_call") == ".text.front"
     assert program.image.section_of("_Z9hot_2_tryi") == ".text.front"
 
 
-def test_a_library_finds_the_end_of_the_program(tmp_path):
+def test_a_library_finds_the_end_of_the_program(tmp_path, run):
     """`_end` stays visible to shared libraries, as lld and GNU ld have it; some look it up."""
     library = compile_text(tmp_path, "library.c", "extern char _end[];\n"
                            "char *end_of_program(void) { return _end; }\n", "-fPIC")
-    check_run("gcc", "-shared", library, "-o", tmp_path / "libend.so", "-fuse-ld=bfd")
+    run("gcc", "-shared", library, "-o", tmp_path / "libend.so", "-fuse-ld=bfd")
     main = compile_text(tmp_path, "main.c", "extern char _end[]; char *end_of_program(void);\n"
                         "int main(void) { return _end != end_of_program(); }\n", "-fPIE")
-    check_run(front(tmp_path, main, tmp_path / "libend.so", f"-Wl,-rpath,{tmp_path}", "-pie").path)
+    run(front(tmp_path, main, tmp_path / "libend.so", f"-Wl,-rpath,{tmp_path}", "-pie").path)
 
 
 def test_a_program_may_define_its_own_end(tmp_path):
     """An assembler program's own `_end`, without a type, is none of ours to check."""
-    end = compile_text(tmp_path, "end.s", '.globl _end\n.section .data.foo,"aw"\n_end: .quad 1\n',
-                       compiler="clang")
-    check_run(front(tmp_path, compile_text(tmp_path, "main.c", MAIN), end).path)
+    front(tmp_path, compile_text(tmp_path, "a.s", ".globl main, _end\nmain: ret\n.size main, 1\n"
+                                 '.type main,@function\n.section .data.foo,"aw"\n_end: .quad 1\n'))

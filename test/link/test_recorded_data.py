@@ -1,15 +1,7 @@
 """Data by record: what was touched is in the front, what was not is behind it."""
 
 import pytest
-from linking import (
-    COMPILERS,
-    MAIN,
-    Entry,
-    check_run,
-    compile_text,
-    front,
-    measured,
-)
+from linking import COMPILERS, MAIN, Entry, check_run, compile_text, front, measured
 
 
 def data(name: str, section_class: str = "rodata", **fields) -> Entry:
@@ -54,7 +46,6 @@ def test_tables_that_the_compiler_has_marked(tmp_path, recorded, now, group):
     linked = front(tmp_path, compile_text(tmp_path, "main.c", MAIN), table,
                    entries=[measured("main"), entry])
     assert not linked.missing and linked.image.sections[".rodata.front"].sh_size == 24
-
 
 
 @pytest.mark.parametrize("touched, section", [("16", ".rodata"), ("4096/16", ".rodata.front")])

@@ -5,16 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from linking import (
-    ALWAYS,
-    LD_FRONTLOAD,
-    LD_LLD,
-    NEVER,
-    TWO_FUNCTIONS,
-    check_run,
-    compile_text,
-    write_profile,
-)
+from linking import ALWAYS, LD_FRONTLOAD, TWO_FUNCTIONS, check_run, compile_text, write_profile
+from places import LLVM
 
 # As lld does it, so the linker's own choice stands.
 FLAGS = ["-e", "main", "--no-gc-sections", "-pie"]
@@ -32,7 +24,7 @@ def run(folder: Path, *arguments) -> subprocess.CompletedProcess:
 
 def is_plain(folder: Path, *arguments) -> bool:
     """Whether the output is that of lld."""
-    check_run(LD_LLD, *FLAGS, *arguments, "-o", folder / "plain")
+    check_run(LLVM / "ld.lld", *FLAGS, *arguments, "-o", folder / "plain")
     return (folder / "plain").read_bytes() == (folder / "out").read_bytes()
 
 
@@ -93,20 +85,13 @@ def test_a_large_program_keeps_its_front(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "plain"), [
-    ([NEVER], True), (["--verbose"], True), ([ALWAYS], False), ([ALWAYS, NEVER], True)])
+    (["--verbose"], True), ([ALWAYS], False), ([ALWAYS, "--front-never"], True)])
 def test_what_the_user_says_counts(tmp_path, program, profile, options, plain):
     """The last of it. The profile stays a dependency: when it changes, so may the choice."""
     result = run(tmp_path, program, *options, f"--dependency-file={tmp_path / 'depends'}")
     assert is_plain(tmp_path, program) == plain
     assert ("without a front" in result.stderr) == ("--verbose" in options)
     assert str(profile) in (tmp_path / "depends").read_text()
-
-
-@pytest.mark.parametrize("option", [ALWAYS, NEVER])
-def test_both_may_be_among_the_flags_of_all_links(tmp_path, program, option):
-    """Such as those that a configure script tries, which have no profile."""
-    run(tmp_path, program, option)
-    assert is_plain(tmp_path, program)
 
 
 def test_all_options_of_a_response_file_are_kept(tmp_path, program, profile):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from linking import COMPILERS, LD_LLD, Image, check_run, compile_source, link, write_profile
+from linking import CXX, LD_LLD, Image, check_run, compile_source, link, write_profile
 
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = PROGRAMS / "whole.cpp"
@@ -24,7 +24,7 @@ def check_whole(folder: Path, *flags, compile_flags=(), compiler: str = "gcc",
     the same, and the first has its front."""
     front, plain = folder / "front", folder / "plain"
     objects = compile_whole(folder, *compile_flags, compiler=compiler)
-    driver = COMPILERS["clang"][1]
+    driver = CXX
     link(front, *objects, "-pie", *flags, driver=driver, profile=write_profile(folder, *HOT))
     link(plain, *objects, "-pie", "-Wl,-z,pack-relative-relocs", *flags, driver=driver,
          linker=LD_LLD)

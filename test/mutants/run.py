@@ -74,7 +74,7 @@ class Copy:
         """Builds the programs and libraries; returns whether that went well. The units are built
         only where they are asked, since all that they test is compiled for them once more."""
         wanted = [name for name in self.linked if not name.startswith("test/fuzz/") and (
-            units or "_test" not in name and "checked" not in name)]
+            units or ("_test" not in name and "checked" not in name))]
         self.is_stale = False
         return subprocess.run(["ninja", "-C", self.build, *wanted], env=self.environment,
                               capture_output=True).returncode == 0

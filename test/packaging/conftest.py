@@ -1,9 +1,6 @@
-"""What the packaging tests share: this build, configured for two other installations.
-
-What is built does not depend on where it will be installed. So another build folder gets the
-programs of the one that is tested, and only installing and packing is done in it. All of that is
-made once and kept (test/compiled.py). Tests only look at it, or change copies.
-"""
+"""What the packaging tests share: this build, configured for two other installations. Their build
+folders get its programs, and only installing and packing is done in them. All of that is made once
+and kept (test/compiled.py). Tests only look at it, or change copies."""
 
 import os
 import re
@@ -25,9 +22,7 @@ CONFIGURED = [*(ROOT / part for part in ("CMakeLists.txt", "README.md", "LICENSE
 
 
 def _share(made: Path, other: Path) -> None:
-    """The files of the folder `made` in `other`, too, but for those that it has. Large ones have no
-    debug information there, which takes longer to copy than all else; small ones keep it, to be
-    stripped by those whose task it is."""
+    """The files of `made` in `other`, unless it has them; large ones without debug information."""
     for path in made.rglob("*"):
         copy = other / path.relative_to(made)
         if path.is_dir() and not path.is_symlink():
@@ -42,19 +37,17 @@ def _share(made: Path, other: Path) -> None:
 
 @pytest.fixture(scope="session")
 def installation():
-    """installation(libdir): what `cmake --install` makes, for libraries in lib or, in /usr, in
-    Debian's folder. It was moved to a folder with spaces and letters of other alphabets."""
+    """installation(libdir): what `cmake --install` makes, moved to a folder of an odd name."""
     def installation(libdir: str) -> Installation:
         def make(folder: Path) -> None:
             build, prefix = folder / "build", folder / "prefix"
             # What the build has found to fit does not have to be tried again, which takes long.
             known = re.search("FRONTLOAD_HOOKS_FIT:INTERNAL=.*",
                               (BUILD / "CMakeCache.txt").read_text())[0]
-            checked("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DFRONTLOAD_GOLD=ON",
-                    f"-D{known}",
-                    "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRONTLOAD_BUILD_TESTS=OFF",
-                    f"-DFRONTLOAD_PYTHON={sys.executable}",
-                    "-DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON", *OPTIONS[libdir])
+            checked("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", f"-D{known}",
+                    "-DFRONTLOAD_GOLD=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+                    "-DFRONTLOAD_BUILD_TESTS=OFF", "-DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON",
+                    f"-DFRONTLOAD_PYTHON={sys.executable}", *OPTIONS[libdir])
             for part in BUILT:
                 _share(part, build / part.name)
             checked("cmake", "--install", build, "--prefix", prefix)
@@ -78,15 +71,13 @@ def installed(installation) -> Installation:
 
 @pytest.fixture(scope="session")
 def packages(installed) -> Path:
-    """A folder with the Debian packages and, in again/, with the small ones of them packed at
-    another time."""
+    """A folder with the Debian packages and, in again/, one of them packed at another time."""
     abilities.need("program:dpkg-deb", "program:file", "program:dpkg-shlibdeps")
 
     def make(folder: Path) -> None:
-        for to, *options in ((".",), ("again", "-D",
-                                      "CPACK_COMPONENTS_ALL=runtime;run;development")):
+        for to, *options in ((".",), ("again", "-D", "CPACK_COMPONENTS_ALL=development")):
             checked("cpack", "--config", "CPackConfig.cmake", "-D",
-                    "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", *options, cwd=installed.build,
+                    "CPACK_DEBIAN_COMPRESSION_TYPE=none", *options, cwd=installed.build,
                     env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"})
             (folder / to).mkdir(exist_ok=True)
             for path in (installed.build / "packages").glob("*.deb"):
@@ -97,8 +88,7 @@ def packages(installed) -> Path:
 
 @pytest.fixture(scope="session")
 def worked(installed) -> Path:
-    """The folder in which the first steps with the moved prefix worked. Its file `said` is what
-    they said."""
+    """The folder in which the first steps with the moved prefix worked; `said`: their words."""
     abilities.need("ptrace")
 
     def make(folder: Path) -> None:

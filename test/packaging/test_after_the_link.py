@@ -44,8 +44,7 @@ def loaded(path: Path) -> dict[str, tuple]:
 
 
 def changed(program: Path, *commands: list) -> set[str]:
-    """What of a program with a front the commands change in its copy `changed`, of what is loaded;
-    it still has to run."""
+    """What the commands change in the program's copy `changed`, which still has to run."""
     copy = program.with_name("changed")
     shutil.copy(program, copy)
     for command in commands:
@@ -74,7 +73,6 @@ def test_debug_information_in_a_file_of_its_own_is_found(program):
 
 @needs("program:patchelf")
 def test_patchelf_moves_what_grows_out_of_the_front(program):
-    """The exception: where a longer path or one more library needs room, patchelf puts the loader's
-    tables at the end of the file. A shorter path stays in its place."""
+    """The exception: where a longer path needs room, the loader's tables go to the end."""
     grown = changed(program, ["patchelf", "--set-rpath", "/a/folder/of/libraries" * 4])
     assert {".dynstr", "mapping"} <= grown

@@ -9,30 +9,36 @@ from pathlib import Path
 
 import pytest
 from abilities import needs
+from compiled import kept
 from places import BUILD, ROOT
 from trees import checked, clean_environment, version
 
+SOURCES = [ROOT / name for name in ("scripts", "pyproject.toml", "README.md", "LICENSE")]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel that `pip install .` makes, of a copy: setuptools writes beside the sources."""
-    folder = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
-    shutil.copytree(ROOT / "scripts", folder / "scripts",
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    checked(*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder, folder)
-    return next(folder.glob("*.whl"))
+def wheel() -> Path:
+    """The wheel that `pip install .` makes, which is also installed beside it."""
+    def make(folder: Path) -> None:
+        copy = folder / "source"  # setuptools writes beside the sources
+        copy.mkdir()
+        for path in SOURCES[1:]:
+            shutil.copy(path, copy)
+        shutil.copytree(SOURCES[0], copy / "scripts",
+                        ignore=shutil.ignore_patterns("__pycache__"))
+        checked(*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder,
+                copy)
+        checked(*PIP, "install", "--no-deps", "--no-index", "--target", folder / "installed",
+                *folder.glob("*.whl"))
+
+    return next(kept(make, "wheel", sys.executable, *SOURCES, Path(__file__)).glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
-def command(wheel, tmp_path_factory):
-    """command(code, *arguments, **environment): runs the installed command, with our Python and its
-    other packages; returns what it says on stderr."""
-    folder = tmp_path_factory.mktemp("installed")
-    checked(*PIP, "install", "--no-deps", "--no-index", "--target", folder, wheel)
+def command(wheel):
+    """command(code, *arguments, **environment): what the installed command says on stderr."""
+    folder = wheel.parent / "installed"
 
     def command(code: int, *arguments, **environment) -> str:
         result = subprocess.run([folder / "bin/frontload", *arguments], text=True,

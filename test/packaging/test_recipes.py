@@ -1,8 +1,5 @@
-"""The recipes for CI in examples/ci: that they are valid, and that their commands do what they say.
-
-The commands are taken out of the YAML and run as a runner would run them, on a copy of the project
-that they are for. Only installing packages is left out, which needs the network, and actions.
-"""
+"""The recipes for CI in examples/ci: their commands are run as a runner would run them, on a copy
+of the project that they are for. Installing packages, which needs the network, is left out."""
 
 import os
 import re
@@ -49,8 +46,7 @@ def replace(path: Path, old: str, new: str) -> None:
 
 @needs("ptrace", "program:git")
 def test_a_recipe_fails_when_the_profile_rots_and_makes_a_new_one(shell, tmp_path):
-    """The job refresh leaves alone a profile that is still right, and makes a new one, and proposes
-    it, when it is not. The job check fails when the functions of the start have other names."""
+    """The job check fails, and refresh proposes a new profile, once names have changed."""
     project, commit = tmp_path / "project", "git add -A && git -c user.name=a -c user.email=a@b " \
         "commit -q -m test"
     shutil.copytree(ROOT / "examples" / "cmake", project,

@@ -42,8 +42,7 @@ class Installation(NamedTuple):
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The environment without what says where this build is; our Python has the packages, and keeps
-    its bytecode elsewhere than in an installation."""
+    """The environment without what says where this build is; our Python has the packages."""
     clean = {name: value for name, value in os.environ.items()
              if not name.startswith(_NOT_OURS) or name == "PYTHONPYCACHEPREFIX"}
     return clean | {"FRONTLOAD_PYTHON": sys.executable} | more
@@ -68,7 +67,3 @@ def files_of(folder: Path) -> set[str]:
     """All files and links below a folder."""
     return {str(path.relative_to(folder)) for path in folder.rglob("*")
             if path.is_symlink() or not path.is_dir()}
-
-
-def sections(program: Path) -> str:
-    return checked("readelf", "--sections", "--wide", program)

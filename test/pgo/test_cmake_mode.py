@@ -28,8 +28,8 @@ int unused_part(int x) { return x * 5; }
 __attribute__((noinline)) int part(int x) { if (x > 7) { puts("large"); x /= 3; puts("now less"); }
   return x + 1; }
 """
-COMPILERS = {"gcc": "gcc", "clang": LLVM / "clang"}
-PROFILE = {"gcc": "tool.gcda", "clang": "tool.profdata"}
+# The C compiler, and the profile of the target `tool`.
+COMPILERS = {"gcc": ("gcc", "tool.gcda"), "clang": (LLVM / "clang", "tool.profdata")}
 
 
 class Project:
@@ -38,7 +38,8 @@ class Project:
     def __init__(self, folder: Path, compiler: str, generator: str = "Ninja"):
         self.source, self.build = folder / "the source", folder / "the build"
         self.generator = generator
-        self.compiler = compiler
+        self.compiler, profile = COMPILERS[compiler]
+        self.pgo_profile = self.source / profile
         (self.source / "the parts").mkdir(parents=True)
         (self.source / "CMakeLists.txt").write_text(LISTS)
         (self.source / "the parts/parts.c").write_text(PARTS)
@@ -47,28 +48,21 @@ class Project:
         (self.source / "tool.c").write_text(text.replace("  return printf", "  x += part(count);\n"
                                                          "  return printf"))
 
-    def run(self, *command, code: int = 0) -> str:
-        done = do(*command, code=code)
-        return done.stdout + done.stderr
-
     def configure(self, mode: str, *options, code: int = 0) -> str:
         """What CMake says, which breaks lines by the lengths of paths, in one line."""
-        said = self.run("cmake", "-S", self.source, "-B", self.build, "-G", self.generator,
-                        f"-DFRONTLOAD={mode}", f"-DFrontload_DIR={BUILD}/lib/cmake/Frontload",
-                        f"-DCMAKE_C_COMPILER={COMPILERS[self.compiler]}",
-                        "-DCMAKE_BUILD_TYPE=Release", *options, code=code)
-        return " ".join(said.split())
+        done = do("cmake", "-S", self.source, "-B", self.build, "-G", self.generator,
+                  f"-DFRONTLOAD={mode}", f"-DFrontload_DIR={BUILD}/lib/cmake/Frontload",
+                  f"-DCMAKE_C_COMPILER={self.compiler}", "-DCMAKE_BUILD_TYPE=Release", *options,
+                  code=code)
+        return " ".join((done.stdout + done.stderr).split())
 
     def make(self, *targets, code: int = 0) -> str:
         more = ("--target", *targets) if targets else ()
-        return self.run("cmake", "--build", self.build, *more, code=code)
+        done = do("cmake", "--build", self.build, *more, code=code)
+        return done.stdout + done.stderr
 
     def image(self) -> Image:
         return Image(self.build / "tool")
-
-    @property
-    def pgo_profile(self) -> Path:
-        return self.source / PROFILE[self.compiler]
 
 
 @pytest.fixture(params=COMPILERS)
@@ -172,14 +166,10 @@ def test_folders_of_others_are_left_alone(tmp_path):
     """One with an entry `contents` that no training has written is refused."""
     project = Project(tmp_path, "gcc")
     project.configure("record")
-    for contents in ("my own list\n", "0" * 64 + "  ../up.gcda\n", None):
-        shutil.rmtree(project.pgo_profile, ignore_errors=True)
-        project.pgo_profile.mkdir()
-        if contents:
-            (project.pgo_profile / "contents").write_text(contents)
-        else:
-            (project.pgo_profile / "contents").mkdir()
-        (project.pgo_profile / "thesis.txt").write_text("mine")
+    project.pgo_profile.mkdir()
+    (project.pgo_profile / "thesis.txt").write_text("mine")
+    for contents in ("my own list\n", "0" * 64 + "  ../up.gcda\n"):
+        (project.pgo_profile / "contents").write_text(contents)
         said = " ".join(project.make("frontload-train-tool", code=1).split())
         assert "exists, but is not a PGO profile of frontload-train" in said
         assert {file.name for file in project.pgo_profile.iterdir()} == {"contents", "thesis.txt"}

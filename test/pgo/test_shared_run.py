@@ -1,14 +1,20 @@
 """One training run gives the compiler's profile and the startup profile, and both fit the final
 build. Cold parts of that are known by what its own start enters: the cheap third step."""
 
+import os
+import re
+import shutil
+from pathlib import Path
 
 import abilities
 import pytest
 from frontload.profile.instrumented import is_left_out
 from frontload.profile.startup_profile import Name
 from linking import Image
-from shared_run import SharedRun, frontload, function_names, run_once
+from places import BUILD, LLVM
+from shared_run import TOOL, SharedRun, do, frontload, function_names, run_once
 
+PAGE = Path(__file__).parents[2] / "docs/how-to/pgo.md"
 START = ["main", "make_table", "read_arguments", "check"]
 
 
@@ -79,6 +85,25 @@ def test_a_front_of_what_the_link_compiles(tmp_path, lto):
     again = run.record_final("tool", "one", "two", "three", "four")
     image = run.link_final("tool.again", again, *more)
     assert image.sections_of("main", "make_table", "check", "check.cold") == {".text.front"}
+
+
+@pytest.mark.parametrize("compiler", ["clang", "gcc"])
+def test_the_recipe(tmp_path, compiler):
+    """The commands of the page do what it says, in a folder with a space: from a source file to a
+    program with PGO and a front."""
+    abilities.need("ptrace")
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    shutil.copy(TOOL, folder / "app.c")
+    section = PAGE.read_text().split(f"### {compiler}\n")[1]
+    text = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
+    do("sh", "-euc", text.replace("/path/to/frontload/", f"{BUILD}/"), cwd=folder,
+       env={**os.environ, "PATH": f"{BUILD}/bin:{LLVM}:{os.environ['PATH']}"})
+    image = Image(folder / "app")
+    assert image.sections_of("main", "check", "make_table") == {".text.front"}
+    assert image.section_of("never") == ".text.unlikely"
+    names = function_names(folder / "app.startup")
+    assert "main" in names and not any("gcov" in name or "__llvm" in name for name in names)
 
 
 @pytest.mark.parametrize(("kind", "name", "file", "is_out"), [

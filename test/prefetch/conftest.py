@@ -1,5 +1,6 @@
 """Links programs with a note, runs them, and looks at what the prefetcher asks the kernel for."""
 
+import functools
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +9,6 @@ import noted
 import pytest
 from compiled import compile_to
 from noted import COLD, PROGRAMS, requests
-from places import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -22,21 +22,14 @@ def archive(build) -> Path:
 
 
 @pytest.fixture(scope="session")
-def include() -> Path:
-    return ROOT / "instrument" / "prefetch" / "include"
-
-
-@pytest.fixture(scope="session")
 def linked(tmp_path_factory):
     """linked(*flags): programs/front.s and main.c linked with flags, once for each set of them."""
-    files = {}
 
+    @functools.cache
     def linked(*flags, compiler="gcc"):
-        if (key := (compiler, *flags)) not in files:
-            files[key] = compile_to(
-                tmp_path_factory.mktemp("linked") / "program", compiler, "-O1", "main.c", "front.s",
-                *flags, sources={name: PROGRAMS / name for name in ("main.c", "front.s")})
-        return files[key]
+        return compile_to(
+            tmp_path_factory.mktemp("linked") / "program", compiler, "-O1", "main.c", "front.s",
+            *flags, sources={name: PROGRAMS / name for name in ("main.c", "front.s")})
 
     return linked
 

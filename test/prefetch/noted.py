@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.elf import file as elf
+from places import ROOT
 
+INSTRUMENT = ROOT / "instrument"
 PROGRAMS = Path(__file__).parent / "programs"
 # What strace makes of the prefetcher's looks: nothing is in memory.
 COLD = "preadv2:error=EAGAIN", "mincore:error=ENOSYS"

@@ -7,13 +7,16 @@ import re
 import noted
 import pytest
 from compiled import compile_to
-from noted import PROGRAMS, PT_LOAD, PT_NOTE
+from noted import INSTRUMENT, MIB, PROGRAMS, PT_LOAD, PT_NOTE
+
+INCLUDE = INSTRUMENT / "prefetch/include"
+ELSEWHERE = 1 << 41  # an address
 
 
 @pytest.fixture
-def call(tmp_path, run, include, library):
+def call(tmp_path, run, library):
     """call(*paths): what frontload_prefetch() returns for each, by programs/call.c."""
-    call = compile_to(tmp_path / "call", "gcc", f"-I{include}", "call.c", library,
+    call = compile_to(tmp_path / "call", "gcc", f"-I{INCLUDE}", "call.c", library,
                       f"-Wl,-rpath,{library.parent}", sources={"call.c": PROGRAMS / "call.c"})
     return lambda *paths: [int(line) for line in run(call, *paths).stdout.splitlines()]
 
@@ -39,8 +42,8 @@ def test_it_needs_nothing_and_is_four_pages(library, llvm, run):
 
 def test_the_archive_needs_nothing(archive, run):
     """What the archive's members do not define, other members do: nothing of libc is called."""
-    undefined = set(run("nm", "-u", "--format=just-symbols", archive).stdout.split())
-    defined = set(run("nm", "--defined-only", "--format=just-symbols", archive).stdout.split())
+    undefined, defined = (set(run("nm", which, "--format=just-symbols", archive).stdout.split())
+                          for which in ("-u", "--defined-only"))
     assert {name for name in undefined if not name.endswith(".o:")} <= defined
 
 
@@ -65,11 +68,20 @@ def test_files_that_cannot_be_read(call, tmp_path):
 
 
 def header(offset: int, data: bytes):
-    return lambda path: noted.patch(path, offset, data)
+    return lambda shared: noted.patch(shared.path, offset, data)
 
 
-def segment(kind: int, **fields):
-    return lambda path: noted.change_header(path, kind, **fields)
+def note(**fields):
+    return lambda shared: noted.change_header(shared.path, PT_NOTE, **fields)
+
+
+def segment(**fields):
+    """The front is in a segment of its own, that begins at the address ELSEWHERE."""
+    def change(shared):
+        noted.change_header(shared.path, PT_LOAD, vaddr=ELSEWHERE, **{"offset": 0, **fields})
+        shared.write(noted.note([(ELSEWHERE, ELSEWHERE + fields.get("filesz", MIB))]))
+
+    return change
 
 
 DAMAGE = {
@@ -79,39 +91,21 @@ DAMAGE = {
     "program headers far away": header(32, b"\xff" * 8),
     "program headers at the page's end": header(32, (4090).to_bytes(8, "little")),
     "program headers of another size": header(54, b"\x20\0"),
-    "65535 program headers": header(56, b"\xff\xff"),
-    "note far away": segment(PT_NOTE, offset=(1 << 64) - 8),
-    "note behind the end": segment(PT_NOTE, offset=1 << 40),
-    "huge note": segment(PT_NOTE, offset=1 << 20, filesz=(1 << 64) - 1),
-    "empty note": segment(PT_NOTE, filesz=0),
+    "note far away": note(offset=(1 << 64) - 8),
+    "huge note": note(offset=1 << 20, filesz=(1 << 64) - 1),
+    "empty note": note(filesz=0),
+    "cut note": lambda shared: noted.change_header(
+        shared.path, PT_NOTE, offset=shared.room[0], filesz=len(noted.note(shared.ranges())) - 1),
+    "huge segment": segment(filesz=(1 << 64) - 1 - ELSEWHERE),
+    "segment far away": segment(offset=1 << 40, filesz=MIB),
+    "segment at the end of all": segment(offset=(1 << 64) - 4096, filesz=MIB),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_files(shared, call, damage):
     """Damaged headers are no front, and no crash."""
-    DAMAGE[damage](shared.path)
-    assert call(shared.path) == [-errno.ENODATA]
-
-
-def test_a_cut_note(shared, call):
-    """A note that its segment holds only a part of is none."""
-    for cut, result in ((1, -errno.ENODATA), (0, 0)):
-        size = len(noted.note(shared.ranges())) - cut
-        noted.change_header(shared.path, PT_NOTE, offset=shared.room[0], filesz=size)
-        assert call(shared.path) == [result]
-
-
-@pytest.mark.parametrize("fields", [{"filesz": (1 << 64) - 1}, {"offset": (1 << 64) - 4096},
-                                    {"offset": 1 << 40}, {"filesz": 1 << 40}])
-def test_segments_outside_of_the_file(shared, call, fields):
-    """A front in a segment that the file does not hold is none."""
-    for at, values in noted.headers(shared.path):
-        if values[0] == PT_LOAD and values[3] <= shared.end <= values[3] + values[5]:
-            values[2] = fields.get("offset", values[2])
-            values[5] = fields.get("filesz", values[5])
-            noted.patch(shared.path, at + 8, values[2].to_bytes(8, "little"))
-            noted.patch(shared.path, at + 32, values[5].to_bytes(8, "little"))
+    DAMAGE[damage](shared)
     assert call(shared.path) == [-errno.ENODATA]
 
 
@@ -119,6 +113,5 @@ def test_an_endless_front(shared, call, asked, tmp_path):
     """A hostile file that claims a front of 8 GiB is asked for up to 256 MiB only."""
     with open(shared.path, "r+b") as file:
         file.truncate(1 << 33)
-    noted.change_header(shared.path, PT_LOAD, offset=0, vaddr=1 << 41, filesz=1 << 33)
-    shared.write(noted.note([(1 << 41, (1 << 41) + (1 << 33))]))
+    segment(filesz=1 << 33)(shared)
     assert asked(shared, tmp_path / "call", shared.path, code=0) == noted.pieces(0, 256 << 20)

@@ -11,10 +11,8 @@ from abilities import needs
 from compiled import compile_to
 from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
-from noted import MIB, PROGRAMS, front_offset
-from places import ROOT
+from noted import INSTRUMENT, MIB, PROGRAMS, front_offset
 
-SOURCES = ROOT / "instrument"
 NO_LIMIT = (1 << 64) - 1
 ENOUGH = 1 << 40  # more than any cgroup here leaves
 VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
@@ -26,9 +24,9 @@ def memory_left(tmp_path_factory):
     """memory_left(lines, mount, enough): what the prefetcher would say is left, for a process of
     which /proc/self/cgroup says these lines."""
     folder = tmp_path_factory.mktemp("memory_left")
-    program = compile_to(folder / "program", "gcc", "-O1", "-D_GNU_SOURCE", f"-I{SOURCES}",
+    program = compile_to(folder / "program", "gcc", "-O1", "-D_GNU_SOURCE", f"-I{INSTRUMENT}",
                          "-fsanitize=undefined,address", "-fno-sanitize-recover", "program.c",
-                         SOURCES / "base/memory_limit.c",
+                         INSTRUMENT / "base/memory_limit.c",
                          sources={"program.c": PROGRAMS / "memory_left.c"})
 
     def memory_left(lines, mount, enough=ENOUGH):
@@ -60,8 +58,6 @@ def cgroup(folder, limit, used, unused=0, names=VERSION_2, **others):
     ({"limit": 1000, "used": 1100}, ENOUGH, 0), ({"limit": "max", "used": 1100}, ENOUGH, NO_LIMIT),
     # The limit that slows a program down, if it is the lower one.
     ({"limit": 1000, "used": 300, "memory_high": 500}, ENOUGH, 200),
-    ({"limit": "max", "used": 300, "memory_high": 500}, ENOUGH, 200),
-    ({"limit": 400, "used": 300, "memory_high": "max"}, ENOUGH, 100),
     # Pages that were not used lately are not looked at where the rest is enough.
     ({"limit": 1000, "used": 600, "unused": 250}, 400, 400),
     ({"limit": 1000, "used": 600, "unused": 250}, 401, 650),
@@ -88,7 +84,7 @@ def test_version_1(memory_left, tmp_path):
     assert memory_left("4:memory:/b\n", tmp_path) == NO_LIMIT
 
 
-@pytest.mark.parametrize("tightest", ["", "a", "a/b", "a/b/c"])
+@pytest.mark.parametrize("tightest", ["", "a/b", "a/b/c"])
 def test_the_tightest_ancestor_counts(memory_left, tmp_path, tightest):
     """Each cgroup on the way has its own limit, or none."""
     for name in ("", "a", "a/b", "a/b/c"):
@@ -107,9 +103,8 @@ def test_in_a_container(memory_left, tmp_path):
 
 
 @pytest.mark.parametrize("lines", [
-    "", "\n", ":", "0:", "0::", "0::a", "4:memory", "4:memory\n:/a\n", "4:,\n",
-    "4:memory,x\n/limited\n", "x\n0::/none\n", "0::/" + "a/" * 3000, "0::" + "/" * 3000,
-    "9" * 5000], ids=lambda lines: repr(lines)[:20])
+    "", "0::", "0::a", "4:memory\n:/a\n", "4:,\n", "4:memory,x\n/limited\n", "x\n0::/none\n",
+    "0::/" + "a/" * 3000, "9" * 5000], ids=lambda lines: repr(lines)[:20])
 def test_what_cannot_be_read_is_no_limit(memory_left, tmp_path, lines):
     """Nothing of the kind, cut lines, and paths that are too long."""
     assert memory_left(lines, tmp_path / "missing") == NO_LIMIT
@@ -152,18 +147,16 @@ def test_in_a_cgroup(program, asked, calls, build, limited, limit):
 
 
 @needs("mounts", "tmp-on-disk")
-@pytest.mark.parametrize(("limit", "most"), [(8 * MIB, 4 * MIB), (200 * MIB, 10 * MIB)],
-                         ids=["near", "far"])
-def test_a_list_in_a_cgroup(asked, calls, build, tmp_path, limited, limit, most):
+def test_a_list_in_a_cgroup(asked, calls, build, tmp_path, limited):
     """The same of a reading list; how much that leaves is said."""
-    file, of_start, size = tmp_path / "file", tmp_path / "app.files", 10 * MIB
+    file, of_start, size, most = tmp_path / "file", tmp_path / "app.files", 10 * MIB, 4 * MIB
     file.write_bytes(os.urandom(size))
     status = file.stat()
     of_start.write_bytes(listing.to_bytes(listing.ReadingList(1, {
         listing.File(str(file), status.st_size, status.st_mtime_ns): {
             page: listing.Touch(page, 1, listing.MAP) for page in range(size // noted.PAGE)}})))
     pagecache.make_cold(file)
-    assert asked(file, *limited(limit), build / "bin/frontload-run", "--verbose",
+    assert asked(file, *limited(2 * most), build / "bin/frontload-run", "--verbose",
                  f"--files={of_start}", "true", code=0) == noted.pieces(0, most)
     said = calls.result.stderr
     assert f"{most / 1e6:.1f} MB of 1 files are asked for, 0.0 MB are in memory already" in said

@@ -6,23 +6,22 @@ from linking import check_run
 
 FUNCTIONS = 1500
 
-_CMAKE = """\
+_SYSTEMS = {"CMakeLists.txt": """\
 cmake_minimum_required(VERSION 3.25)
 project(app C)
 add_compile_options(-O1 -ffunction-sections -fdata-sections)
-add_library(parts STATIC parts.c)
+add_library(parts parts.c)
 add_executable(app main.c)
 target_link_libraries(app PRIVATE parts)
-"""
-_MESON = """\
+set_target_properties(parts PROPERTIES VERSION 1.2 SOVERSION 1)
+""", "meson.build": """\
 project('app', 'c', default_options: ['buildtype=release'])
 executable('app', 'main.c', 'parts.c', c_args: ['-ffunction-sections', '-fdata-sections'])
-"""
-_MAKE = """\
+""", "Makefile": """\
 CFLAGS = -O1
 app: main.o parts.o
 \t$(CC) $(LDFLAGS) $^ -o $@
-"""
+"""}
 _MAIN = """\
 #include <stdio.h>
 int start(int), other(int);
@@ -33,8 +32,8 @@ int main(int argc, char **argv) {
 """
 
 
-def write(folder: Path) -> Path:
-    """The sources, and a CMakeLists.txt, a meson.build and a Makefile."""
+def write(folder: Path, *systems: str) -> Path:
+    """The sources, and what these build systems need, or all."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = "".join(f"__attribute__((noinline)) int part{number}(int x) {{\n"
                     "  if (x < 0) __asm__ volatile(\".skip 64\");\n"
@@ -43,22 +42,16 @@ def write(folder: Path) -> Path:
     (folder / "parts.c").write_text(
         f"{parts}int start(int x) {{ return part7(x) + part{FUNCTIONS - 3}(x); }}\n"
         f"int other(int x) {{ return part8(x); }}\n")
-    (folder / "CMakeLists.txt").write_text(_CMAKE)
-    (folder / "meson.build").write_text(_MESON)
-    (folder / "Makefile").write_text(_MAKE)
+    for name, text in _SYSTEMS.items():
+        if name in (systems or _SYSTEMS):
+            (folder / name).write_text(text)
     return folder
 
 
-def with_cmake(source: Path, build: Path, generator: str) -> Path:
+def with_cmake(source: Path, build: Path, generator: str, *options: str) -> Path:
     """Builds with CMake; returns the program."""
-    check_run("cmake", "-G", generator, "-S", source, "-B", build)
+    check_run("cmake", "-G", generator, "-S", source, "-B", build, *options)
     check_run("cmake", "--build", build)
-    return build / "app"
-
-
-def with_meson(source: Path, build: Path) -> Path:
-    check_run("meson", "setup", build, source)
-    check_run("ninja", "-C", build)
     return build / "app"
 
 

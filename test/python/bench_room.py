@@ -9,16 +9,6 @@ from places import ROOT
 BENCH = ROOT / "bench"
 sys.path.insert(0, str(BENCH))
 
-from coldbench.variants.work_folder import WorkFolder  # noqa: E402
-from coldbench.variants.workload import Workload  # noqa: E402
-
-
-def work_folder(folder: Path, **described) -> WorkFolder:
-    """The folder in which the variants of a workload are built, by default of one that is called
-    w."""
-    described = {"name": "w", "variants": ("default",), "arguments": ()} | described
-    return WorkFolder(Workload(**described), folder, folder, Path("/bin"), Path("/llvm"))
-
 
 def write_files(folder: Path, **texts: str) -> Path:
     """Makes a folder with files: write_files(f, program_c="text") makes f/program.c."""

@@ -1,5 +1,6 @@
 """Fixtures of the tests of the Python package: the command in this process, and small programs."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,21 @@ def cli(capsys):
 def tools(monkeypatch, build):
     """The command finds Frontload's programs, as its launcher tells it to."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+
+
+@pytest.fixture
+def launch(build, run, tmp_path):
+    """launch(*options, command=[...], code=0): the line of frontload-exec (None if there is none);
+    `launch.result` is what the program said."""
+    output = tmp_path / "line.json"
+
+    def launch(*options, command, code=0, **more):
+        launch.result = run(build / "bin/frontload-exec", f"--output={output}", *options, "--",
+                            *command, code=code, **more)
+        text = output.read_text() if output.exists() else ""
+        return json.loads(text) if text else None
+
+    return launch
 
 
 @pytest.fixture

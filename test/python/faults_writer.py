@@ -5,7 +5,11 @@ Independent of what records them on purpose: a test says what happened, in order
 
 import json
 import subprocess
+from collections import defaultdict
+from itertools import groupby
 from pathlib import Path
+
+from trace_writer import build_id
 
 PAGE = 4096
 MS = 1_000_000
@@ -18,34 +22,32 @@ def elf_file(llvm: Path, path: Path, /, **changes) -> dict:
         capture_output=True, check=True).stdout)[0]
     sections = [row["Section"] for row in found["Sections"]]
     segments = [row["ProgramHeader"] for row in found["ProgramHeaders"]]
-    note = next((s for s in sections if s["Name"]["Name"] == ".note.gnu.build-id"), None)
-    start = note and note["Offset"] + 16
-    return {
-        "path": str(path), "size": path.stat().st_size,
-        "build_id": path.read_bytes()[start:start + 20].hex() if note else None,
-        "file_system": "ext4", "read_ahead_kib": 128, "page_size": PAGE,
-        "sections": [{"name": s["Name"]["Name"], "offset": s["Offset"], "size": s["Size"],
-                      "address": s["Address"]} for s in sections
-                     if s["Type"]["Name"] not in ("SHT_NULL", "SHT_NOBITS") and s["Size"]],
-        "segments": [{"address": s["VirtualAddress"], "offset": s["Offset"],
-                      "file_bytes": s["FileSize"], "memory_bytes": s["MemSize"],
-                      "flags": "".join(letter if s["Flags"]["Value"] & bit else "-"
-                                       for letter, bit in (("r", 4), ("w", 2), ("x", 1)))}
-                     for s in segments if s["Type"]["Name"] == "PT_LOAD"],
-        "before": "", "after": "", **changes}
+    return _file(
+        path, path.stat().st_size,
+        [(s["Name"]["Name"], s["Offset"], s["Size"], s["Address"]) for s in sections
+         if s["Type"]["Name"] not in ("SHT_NULL", "SHT_NOBITS") and s["Size"]],
+        [(s["VirtualAddress"], s["Offset"], s["FileSize"], s["MemSize"],
+          "".join(letter if s["Flags"]["Value"] & bit else "-"
+                  for letter, bit in (("r", 4), ("w", 2), ("x", 1))))
+         for s in segments if s["Type"]["Name"] == "PT_LOAD"],
+        **{"build_id": build_id(path).hex() or None, "before": "", "after": "", **changes})
 
 
-def plain_file(path: str, size: int = 64 * PAGE, sections=(), **changes) -> dict:
+def plain_file(path: str, size: int = 64 * PAGE, sections=(), *, flags=None, **changes) -> dict:
     """A file that is not here. `sections` are (name, offset, size), `flags` those of its only
     segment."""
-    flags = changes.pop("flags", None)
+    return _file(path, size, [(*section, section[1]) for section in sections],
+                 [(0, 0, size, size, flags)] if flags else [], **changes)
+
+
+def _file(path, size, sections, segments, /, **changes) -> dict:
     return {
-        "path": path, "size": size, "build_id": None, "file_system": "ext4", "read_ahead_kib": 128,
-        "page_size": PAGE,
-        "sections": [{"name": name, "offset": offset, "size": length, "address": offset}
-                     for name, offset, length in sections],
-        "segments": [{"address": 0, "offset": 0, "file_bytes": size, "memory_bytes": size,
-                      "flags": flags}] if flags else [],
+        "path": str(path), "size": size, "build_id": None, "file_system": "ext4",
+        "read_ahead_kib": 128, "page_size": PAGE,
+        "sections": [dict(zip(("name", "offset", "size", "address"), section, strict=True))
+                     for section in sections],
+        "segments": [dict(zip(("address", "offset", "file_bytes", "memory_bytes", "flags"), segment,
+                              strict=True)) for segment in segments],
         "before": None, "after": None, **changes}
 
 
@@ -55,6 +57,7 @@ class FaultsWriter:
     def __init__(self, *files: dict, command=("app",), variant: str = "app", **changes):
         self.time = 0
         self.files = list(files)
+        self.read: dict[int, set[int]] = defaultdict(set)
         self.faults = {name: [] for name in ("time_ns", "major", "file", "offset", "address",
                                              "code_file", "code_offset", "process", "thread",
                                              "kernel")}
@@ -99,10 +102,11 @@ class FaultsWriter:
         first = offset // PAGE
         for page in range(first, first + pages):
             self.fill(file, page * PAGE, thread=more.get("thread", 7))
+        self.read[file].update(range(first, first + pages))
         if self.files[file]["after"] is not None:
-            read = set(_pages(self.files[file]["after"])) | set(range(first, first + pages))
-            self.files[file]["after"] = " ".join(f"{start}+{count}"
-                                                 for start, count in _runs(sorted(read)))
+            runs = [[page for _, page in run] for _, run in groupby(
+                enumerate(sorted(self.read[file])), key=lambda each: each[1] - each[0])]
+            self.files[file]["after"] = " ".join(f"{run[0]}+{len(run)}" for run in runs)
         return self.fault(file, offset, major=1, **more)
 
     def to_json(self, **changes) -> dict:
@@ -112,21 +116,6 @@ class FaultsWriter:
 
     def to_bytes(self, **changes) -> bytes:
         return json.dumps(self.to_json(**changes)).encode()
-
-
-def _pages(text: str) -> list[int]:
-    runs = [tuple(map(int, run.split("+"))) for run in text.split()]
-    return [page for first, count in runs for page in range(first, first + count)]
-
-
-def _runs(pages: list[int]) -> list[tuple[int, int]]:
-    found: list[list[int]] = []
-    for page in pages:
-        if found and sum(found[-1]) == page:
-            found[-1][1] += 1
-        else:
-            found.append([page, 1])
-    return [tuple(run) for run in found]
 
 
 def places(value, path=()):

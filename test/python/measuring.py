@@ -19,8 +19,7 @@ def sample(seconds: float = 0.001, status: int | None = 0, **figures) -> Sample:
 
 
 def line_of(fifo: Path, process: subprocess.Popen) -> str:
-    """The line that a program writes to a FIFO, once it does. It is started by `process`, which
-    goes on until then."""
+    """The line that a program, started by `process`, writes to a FIFO, once it does."""
     reader, end = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK), os.pidfd_open(process.pid)
     try:
         ready, _, _ = select.select([reader, end], [], [])
@@ -32,8 +31,7 @@ def line_of(fifo: Path, process: subprocess.Popen) -> str:
 
 
 def left_behind(pid: int, folder: Path) -> list[str]:
-    """What a measurement by this process, which has all of its files in `folder` and its temporary
-    ones in `folder`/tmp, has not cleaned up."""
+    """What a measurement by this process, with all files in `folder`, has not cleaned up."""
     found = [str(file) for file in Path("/sys/block").glob("loop*/loop/backing_file")
              if f"{folder}/" in file.read_text()]
     found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines()

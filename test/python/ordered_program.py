@@ -1,16 +1,13 @@
-"""The program that the tests of order files link: C++, in several objects.
+"""The program that the tests of order files link: C++, in several objects, all but START cold."""
 
-What startup touches, in this order, is in START; everything else is cold.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from compiled import compile_to, compiled
 from elftools.elf.elffile import ELFFile
-from frontload.profile import format as profile
-from frontload.profile.startup_profile import Name, from_run
+from frontload.profile.startup_profile import Name
 from linking import COMPILERS, Image
 
 COMPILED = ("-O1", "-g0", "-ffunction-sections", "-fdata-sections")
@@ -74,12 +71,14 @@ UNITS = [f"unit_{letter}" for letter in "abcdefgh"]
 # In the order of touching, which is neither that of the objects nor that of the alphabet.
 START = ["unit_f", "choose_unit_f", "unit_b", "choose_unit_b", "unit_g", "choose_unit_g"]
 START_UNITS = ["unit_f", "unit_b", "unit_g"]
+
+
 def mangled(name: str) -> str:
     return f"_Z{len(name)}{name}i"
 
 
 class Linked(Image):
-    """A linked file with its path, what is relocated read-only, and more of its symbols."""
+    """A linked file with its path, what is relocated read-only, and all symbols by name."""
 
     def __init__(self, path: Path):
         super().__init__(path)
@@ -88,12 +87,8 @@ class Linked(Image):
             elf = ELFFile(stream)
             self.relro = next((range(s["p_vaddr"], s["p_vaddr"] + s["p_memsz"])
                                for s in elf.iter_segments("PT_GNU_RELRO")), None)
-            self._values = [(s.name, s["st_value"])
-                            for s in elf.get_section_by_name(".symtab").iter_symbols()]
-
-    def namesakes(self, name: str) -> list[int]:
-        """The addresses of all symbols of a name."""
-        return sorted(value for each, value in self._values if each == name)
+            table = elf.get_section_by_name(".symtab")
+            self.all = sorted((s.name, s["st_value"]) for s in table.iter_symbols())
 
     def address(self, name: str) -> int:
         return self.symbols[name].address
@@ -109,24 +104,19 @@ class Linked(Image):
 
 @dataclass
 class Built:
-    """The objects of the program, from one compiler, and ways to order and link them; `folder` is
-    for what a test makes."""
+    """The objects of the program, from one compiler, and ways to order and link them."""
 
     objects: list[Path]
     folder: Path
     compiler: Path | str
     flags: tuple[str, ...]
-    cli: object
-    run: object
+    profile: Callable  # the fixture startup
+    cli: Callable
+    run: Callable
 
     def compile(self, name: str, text: str) -> Path:
         return compile_to(self.folder / f"{name}.o", self.compiler, *COMPILED, *self.flags, "-c",
                           f"{name}.cpp", sources={f"{name}.cpp": text})
-
-    def archive(self, name: str, flags: str, members) -> Path:
-        """Thin archives name their members by paths, so these are in a folder."""
-        self.run("ar", flags, self.folder / name, *members)
-        return self.folder / name
 
     def odd_functions(self, names: list[str]) -> Path:
         """An object with functions odd0, odd1 and so on in sections of these names."""
@@ -138,14 +128,6 @@ class Built:
         self.run(self.compiler, "-c", source, "-o", self.folder / "odd.o")
         return self.folder / "odd.o"
 
-    def profile(self, *entries) -> Path:
-        """A startup profile of these functions (mangled names) or Names."""
-        names = [entry if isinstance(entry, Name) else Name("function", "text", entry.encode())
-                 for entry in entries]
-        path = self.folder / "app.startup"
-        path.write_bytes(profile.to_bytes(from_run(b"app", names)))
-        return path
-
     def order(self, linker: str, startup: Path, *options, code=0, output=None):
         output = output or self.folder / f"{linker}.order"
         return output, self.cli("order", startup, "--linker", linker, "-o", output, *options,
@@ -156,9 +138,6 @@ class Built:
         result = self.run(self.compiler, f"-fuse-ld={linker}", *arguments, "-o", output)
         assert result.stderr == ""
         return Linked(output)
-
-    def output_of(self, linked: Linked) -> str:
-        return self.run(linked.path).stdout
 
 
 def startup_entries() -> list[Name]:
@@ -172,7 +151,7 @@ def startup_entries() -> list[Name]:
 
 
 @pytest.fixture
-def build_program(tmp_path, run, cli, tools):
+def build_program(tmp_path, run, cli, tools, startup):
     """build_program(compiler, *flags): the program's objects, which no test may change."""
     main = MAIN % {"declarations": "\n".join(f"int {unit}(int);" for unit in UNITS),
                    "functions": ", ".join(UNITS), "count": len(UNITS)}
@@ -183,6 +162,6 @@ def build_program(tmp_path, run, cli, tools):
         driver = COMPILERS[compiler][1]
         objects = [compiled(driver, *COMPILED, *flags, "-c", f"{name}.cpp", output=f"{name}.o",
                             sources={f"{name}.cpp": text}) for name, text in texts.items()]
-        return Built(objects, tmp_path, driver, flags, cli, run)
+        return Built(objects, tmp_path, driver, flags, startup, cli, run)
 
     return build_program

@@ -12,7 +12,6 @@ F(f5, helper) F(f4, f5) F(f3, f4) F(f2, f3) F(f1, f2)
 int main(int argc, char **argv) { printf("%d\\n", last(f1(argc))); return argc - 1; }
 """
 
-
 # The same for systems of which there is nothing here but a linker; `start` is its entry.
 FREESTANDING = """
 int counter = 1; int other = 2; int zeros[16]; const int table[8] = {1, 2, 3};

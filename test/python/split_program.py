@@ -12,11 +12,10 @@ from frontload.profile.block_counts import BlockCounts, Blocks, Shape
 from frontload.profile.startup_profile import Name, from_run
 
 # What a split can break: exceptions and their cleanup across parts, tables of jumps, computed goto,
-# assembly, setjmp, coroutines.
+# coroutines.
 SOURCE = r"""
 extern "C" int printf(const char *, ...);
 #include <coroutine>
-#include <csetjmp>
 #include <stdexcept>
 #include <string>
 #define N __attribute__((noinline))
@@ -51,22 +50,6 @@ twice: value *= 2; goto *labels[*code++];
 skip: ++code; goto *labels[*code++];
 stop: return value;
 }
-static jmp_buf back;
-N void jumper(int x) { if (x > 3) longjmp(back, x); }
-N int jumped(int x) {
-  volatile int seen = x;
-  int came = setjmp(back);
-  if (came) return came * 1000 + seen;
-  jumper(x);
-  return seen;
-}
-N int assembly(int x) {
-  int result = x;
-  if (x & 1) asm volatile("addl $5, %0" : "+r"(result) : : "cc");
-  else asm goto("testl %0, %0\n\tjz %l[zero]" : : "r"(x) : "cc" : zero);
-  return result;
-zero: return 77;
-}
 struct Numbers {
   struct promise_type {
     int value = 0;
@@ -97,8 +80,7 @@ int main(int argc, char **argv) {
   int often = argc > 1 ? 64 : 3;
   const unsigned char code[] = {1, 2, 3, 9, 1, 2, 0};
   for (int x = 0; x < often; ++x)
-    printf("%d %d %d %d %d %d\n", catcher(x), table(x), threaded(code), jumped(x % 9),
-           assembly(x), resumed(x % 9));
+    printf("%d %d %d %d\n", catcher(x), table(x), threaded(code), resumed(x % 9));
   return 0;
 }
 """

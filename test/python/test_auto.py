@@ -13,7 +13,9 @@ from types import SimpleNamespace
 import auto_project
 import pytest
 from abilities import needs
-from frontload.auto import trial, verdict
+from frontload.auto import libraries, trial, verdict
+from frontload.auto.link_sources import Given
+from frontload.base.errors import Failure
 from frontload.profile import format as profile
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -117,9 +119,11 @@ def test_the_table_ends_with_what_to_add(cli, app):
 
 
 @needs("program:meson")
-def test_a_program_of_meson_gets_a_front(auto, cli, source, tmp_path):
+def test_a_program_of_meson_gets_a_front(auto, cli, run, source, tmp_path):
     """Meson's Ninja files are like CMake's, but for the details; init reads the folder, too."""
-    app = auto_project.with_meson(source, tmp_path / "é build")
+    app = tmp_path / "é build/app"
+    run("meson", "setup", app.parent, source)
+    run("ninja", "-C", app.parent)
     found = json.loads(cli("init", "--json", app.parent).out)
     assert found["folder"]["system"] == "meson" and found["folder"]["source"] == str(source)
     assert [target["name"] for target in found["folder"]["targets"]] == ["app"]
@@ -151,6 +155,9 @@ def test_a_build_that_fails_leaves_the_program_as_it_was(cli, made):
     build = f"if [ {app} -nt {source}/main.c ]; then :; else : > {app}; exit 1; fi"
     result = cli("auto", *QUICK, "--build", build, "--", app, code=2)
     assert "exited with status 1" in result.err
+    said = cli("auto", *QUICK, "--link", "cc no-such.o -o app", "--build-folder", source, "--", app,
+               code=1).err
+    assert "no-such.o" in said and "build the program" in said
     assert (app.read_bytes(), app.stat().st_mtime_ns) == before
     assert left(app) == ["app"]
 
@@ -163,21 +170,38 @@ def test_clang_and_several_workloads(auto, made, llvm):
                  code=None)
     assert [each["same"] for each in found["comparisons"]] == [True, True, True]
     assert "exit status 3" in found["comparisons"][1]["detail"]
+    assert "exit status 3: is that the start that is meant?" in found["stderr"]
     assert b"part8" in {name.name for name in profile.read(f"{app}.startup").touches}
 
 
-def test_a_program_that_does_something_else_with_a_front_fails(cli, app, script):
-    """The exit status is 1, and the original stays, also with --in-place."""
+def test_a_program_that_does_something_else_with_a_front_fails(cli, auto, app, script):
+    """The original stays, also with --in-place; one that never does the same is not judged."""
     before = app.read_bytes()
     other = script("case $1 in *front*) echo other;; esac")
     said = cli("auto", *QUICK, "--in-place", "--program", app, "--", other, "{}", code=1).err
     assert "stdout differs from line 2 on" in said and "was not replaced" in said
     assert app.read_bytes() == before
-
-
-def test_a_program_that_never_does_the_same_is_not_judged(auto, app, script):
     found = auto(*QUICK, "--program", app, "--", script("cat /proc/sys/kernel/random/uuid"), "{}")
     assert found["good"] and found["comparisons"][0]["same"] is None
+
+
+@pytest.mark.parametrize(("before", "after", "less"), [
+    ((10, 868_000), (11, 831_000), False),  # a fault costs more than these bytes
+    ((10, 868_000), (10, 868_000), False), ((10, 868_000), (9, 868_000), True),
+    ((10, 5_000_000), (11, 831_000), True), ((2, 143_360), (1, 143_360), True)])
+def test_a_gain_is_one_of_time(before, after, less):
+    names = "major_faults", "read_bytes"
+    assert trial._is_less(dict(zip(names, before, strict=True)),
+                          dict(zip(names, after, strict=True))) is less
+
+
+@pytest.mark.parametrize("gain, number", [(False, 1), (True, 0), (None, 0)])
+def test_a_front_that_gains_nothing_is_no_good(gain, number):
+    plan = SimpleNamespace(output="app.front", program="app", min_coverage=95, min_match=80)
+    outcome = SimpleNamespace(report=SimpleNamespace(settled=100, present=1, names=1),
+                              comparisons=[], gain=lambda plan: gain, linked=[])
+    found = verdict.reasons(plan, outcome)
+    assert len(found) == number and all("waits no less" in reason for reason in found)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -217,6 +241,16 @@ def test_an_interrupted_trial_leaves_nothing(spawn, build, app, script, tmp_path
     os.close(recorded)
 
 
+def test_where_nothing_can_be_written_nothing_is_begun(cli, app, tmp_path):
+    """The folder of the result is looked at before anything is linked or run."""
+    for option in ("-o", "--profile"):
+        said = cli("auto", *QUICK, option, tmp_path / "no/app", "--", app, code=2).err
+        assert f"{tmp_path}/no: is not a folder" in said and option in said
+        assert "linking" not in said
+    cli("auto", *QUICK, "-o", tmp_path / "a", "--profile", tmp_path / "b", "--", app)
+    assert left(app) == ["app"] and (tmp_path / "a").exists() and (tmp_path / "b").exists()
+
+
 @pytest.mark.parametrize(("command", "said", "remedy"), [
     ("{}/app", "its link command was not found", "--build"),
     ("./no-such-program", "no such program", "build it first"),
@@ -249,9 +283,7 @@ def test_a_program_that_root_starts_as_another_user(auto):
     """Who then records its data itself: traces have to be open to it."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        made = auto_project.with_make(auto_project.write(Path(folder)))
-        for name in ("CMakeLists.txt", "meson.build"):
-            Path(folder, name).unlink()
+        made = auto_project.with_make(auto_project.write(Path(folder), "Makefile"))
         found = auto(*LINK, folder, "--program", made, "--runs", "1", "--no-measure", "--data",
                      "--", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "{}",
                      code=None)
@@ -262,44 +294,65 @@ def test_a_program_that_root_starts_as_another_user(auto):
     assert "install -d -m 1777 traces" in text and "-- setpriv --reuid=65534" in text
 
 
-@pytest.mark.parametrize(("before", "after", "less"), [
-    ((10, 868_000), (11, 831_000), False),  # a fault costs more than these bytes
-    ((10, 868_000), (10, 868_000), False), ((10, 868_000), (9, 868_000), True),
-    ((10, 5_000_000), (11, 831_000), True), ((2, 143_360), (1, 143_360), True)])
-def test_a_gain_is_one_of_time(before, after, less):
-    names = "major_faults", "read_bytes"
-    assert trial._is_less(dict(zip(names, before, strict=True)),
-                          dict(zip(names, after, strict=True))) is less
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A build folder with a program, and a library of which its start enters few functions."""
+    source = auto_project.write(tmp_path_factory.mktemp("shared"))
+    return auto_project.with_cmake(source, source / "build", "Ninja",
+                                   "-DBUILD_SHARED_LIBS=ON").parent
 
 
-def test_a_start_that_fails_is_said(cli, app):
-    """A program that ends with an error may not have got to what is meant."""
-    said = cli("auto", *QUICK, "--", app, "fail", code=None).err
-    assert "exit status 3: is that the start that is meant?" in said
+@pytest.fixture
+def build_folder(shared):
+    """The build folder as it is after a build."""
+    for path in (*shared.glob("*.front"), *shared.glob("*.startup")):
+        path.unlink()
+    return shared
 
 
-def test_where_nothing_can_be_written_nothing_is_begun(cli, app, tmp_path):
-    """The folder of the result is looked at before anything is linked or run."""
-    for option in ("-o", "--profile"):
-        said = cli("auto", *QUICK, option, tmp_path / "no/app", "--", app, code=2).err
-        assert f"{tmp_path}/no: is not a folder" in said and option in said
-        assert "linking" not in said
-    found = cli("auto", *QUICK, "-o", tmp_path / "a", "--profile", tmp_path / "b", "--", app)
-    assert str(tmp_path / "a") in found.out and left(app) == ["app"]
-    assert (tmp_path / "a").exists() and (tmp_path / "b").exists()
+def test_a_library_gets_a_front_too(auto, build_folder, run):
+    """Recorded in its own plain link, with data; compared, checked, and predicted."""
+    before = (build_folder / "libparts.so.1.2").read_bytes()
+    document = auto("--runs", "1", "--no-measure", "--module", "libparts.so.1", "--",
+                    build_folder / "app", code=None)
+    (library,) = document["libraries"]
+    assert library["path"] == str(build_folder / "libparts.so.1.2")
+    assert library["output"] == str(build_folder / "libparts.so.1.2.front")
+    assert library["check"]["coverage"] == 100
+    assert document["comparisons"][0]["same"] is True and not document["reasons"]
+    both = [library["predicted"][each]["hdd"] for each in ("before", "after")]
+    assert both[1]["seconds"] <= both[0]["seconds"]
+    made = profile.read(build_folder / "libparts.so.startup")
+    names = {name.name for name in made.touches}
+    assert made.program == b"libparts.so.1" and made.data_runs == 1
+    assert {b"start", b"part7"} <= names and b"part8" not in names
+    assert (build_folder / "libparts.so.1.2").read_bytes() == before
+    # It is one that the program can start with.
+    folder = build_folder / "with"
+    folder.mkdir()
+    (folder / "libparts.so.1").symlink_to(build_folder / "libparts.so.1.2.front")
+    assert run("env", f"LD_LIBRARY_PATH={folder}", build_folder / "app").stdout == run(
+        build_folder / "app").stdout
+    shutil.rmtree(folder)
 
 
-def test_a_link_that_fails_is_quoted_with_a_remedy(cli, app):
-    said = cli("auto", *QUICK, "--link", "cc no-such.o -o app", "--build-folder", app.parent, "--",
-               app, code=1).err
-    assert "no-such.o" in said and "build the program" in said
-    assert left(app) == ["app"]
+def test_what_the_program_writes_is_compared_with_these_libraries(auto, build_folder):
+    """A command that tells where it loads from does not write the same."""
+    document = auto(*QUICK, "--module", "libparts.so.1", "--workload",
+                    "sh -c '{} && echo $LD_LIBRARY_PATH'", "--", build_folder / "app", code=1)
+    assert [each["same"] for each in document["comparisons"]] == [True, False]
 
 
-@pytest.mark.parametrize("gain, number", [(False, 1), (True, 0), (None, 0)])
-def test_a_front_that_gains_nothing_is_no_good(gain, number):
-    plan = SimpleNamespace(output="app.front", program="app", min_coverage=95, min_match=80)
-    outcome = SimpleNamespace(report=SimpleNamespace(settled=100, present=1, names=1),
-                              comparisons=[], gain=lambda plan: gain, linked=[])
-    found = verdict.reasons(plan, outcome)
-    assert len(found) == number and all("waits no less" in reason for reason in found)
+def test_what_is_not_linked_again_is_told(build_folder, tmp_path):
+    """By the program's own loader; and where the build does not know it."""
+    found, missing = libraries.find(["libnone.so"], str(build_folder / "app"), Given())
+    assert not found and "is not linked with it" in missing[0].why
+    found, missing = libraries.find(["libc.so.6"], str(build_folder / "app"), Given())
+    assert not found and "libc.so.6 with a front" in missing[0].what
+    found, missing = libraries.find([str(build_folder / "app")], str(build_folder / "app"), Given())
+    assert not found and "is not a shared library" in missing[0].why
+    copy = shutil.copy(build_folder / "libparts.so.1.2", tmp_path)
+    with pytest.raises(Failure, match="link command was not found"):
+        libraries._find(str(copy), str(build_folder / "app"), Given())
+    (library,), missing = libraries.find(["libparts.so.1.2"], str(build_folder / "app"), Given())
+    assert not missing and library.soname == "libparts.so.1"

@@ -44,21 +44,14 @@ def test_what_links_no_program_is_no_link(text):
     assert links(text) == []
 
 
-def test_folders_quotes_and_redirections_are_read_as_a_shell_reads_them():
-    """`cd` changes the folder of what follows; quotes belong to no word."""
+def test_words_are_read_as_a_shell_reads_them(tmp_path):
+    """One is asked where it has to be, but nothing is run of a text that does not link."""
     text = "cd sub\\ dir; cc 'a b.o' \"c\\\"d.o\" -DX='$y' -o app 2>&1 >log # cc other.o"
     assert links(text) == [("/build/sub dir", ["cc", "a b.o", 'c"d.o', "-DX=$y", "-o", "app"])]
-
-
-def test_what_only_a_shell_can_tell_is_told_by_one(tmp_path):
-    (tmp_path / "x.o").touch()
-    (tmp_path / "y.o").touch()
+    for name in ("x.o", "y.o"):
+        (tmp_path / name).touch()
     assert links("cc *.o `echo -lm -lz` $(printf %s -pthread) -o app", str(tmp_path)) == [
         (str(tmp_path), ["cc", "x.o", "y.o", "-lm", "-lz", "-pthread", "-o", "app"])]
-
-
-def test_nothing_is_run_of_a_text_that_does_not_link(tmp_path):
-    """A substitution in some other command of the build is none of ours."""
     assert links(f"touch `touch {tmp_path}/made`; cc -c $(touch {tmp_path}/made)") == []
     assert not (tmp_path / "made").exists()
 
@@ -79,14 +72,6 @@ def test_arguments_are_read_from_what_was_written_for_them(words, text):
     assert all(isinstance(word, str) for word in response_files.words(text))
 
 
-def test_a_response_file_that_is_gone_is_told_with_its_remedy(tmp_path):
-    link, = link_command.in_text("cc @x.rsp -o app", str(tmp_path), "a test")
-    with pytest.raises(Failure) as failed:
-        link.expanded()
-    assert "x.rsp: the response file of the link is gone" in failed.value.message
-    assert "keeprsp" in failed.value.note
-
-
 def test_the_last_link_of_a_program_in_the_log_counts(tmp_path, monkeypatch):
     log = tmp_path / "links.jsonl"
     log.write_text("".join(json.dumps(
@@ -97,16 +82,10 @@ def test_the_last_link_of_a_program_in_the_log_counts(tmp_path, monkeypatch):
         found = Search(str(tmp_path / "app"), known).find()
         assert found.arguments == ("cc", "new.o", "-o", "app") and found.source == str(log)
         monkeypatch.setenv("FRONTLOAD_LINK_LOG", str(log))
-
-
-def test_names_in_a_log_may_have_any_bytes(tmp_path):
+    # Names may have any bytes.
     folder = os.fsencode(tmp_path) + b"/M\xfcll"
     os.mkdir(folder)
-    log = tmp_path / "links.jsonl"
-    log.write_bytes(b"".join(
-        b'{"directory": "%s", "arguments": ["cc", "\xff.o", "-o", "app"]}\n' % each
-        for each in (folder, os.fsencode(tmp_path))))
-    assert Search(str(tmp_path / "app"), Given(log=str(log))).find().directory == str(tmp_path)
+    log.write_bytes(b'{"directory": "%s", "arguments": ["cc", "\xff.o", "-o", "app"]}\n' % folder)
     found = Search(os.fsdecode(folder) + "/app", Given(log=str(log))).find()
     assert os.fsencode(found.directory) == folder
     assert os.fsencode(found.arguments[1]) == b"\xff.o"
@@ -147,12 +126,13 @@ def test_ninja_tells_what_was_in_response_files_of_each_configuration(tmp_path):
         assert found.arguments == ("c++", "a.o", "b.o", "-Wl,-z now", "-o", output)
         assert found.directory == str(tmp_path)
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_link_of_another_program_is_refused(tmp_path):
     with pytest.raises(Failure, match=r"links other in .*, not .*/app"):
         Search(str(tmp_path / "app"), Given(link="cc a.o -o other",
                                             build_folder=str(tmp_path))).find()
+    link, = link_command.in_text("cc @x.rsp -o app", str(tmp_path), "a test")
+    with pytest.raises(Failure, match=r"x\.rsp: the response file of the link is gone") as failed:
+        link.expanded()
+    assert "keeprsp" in failed.value.note
 
 
 STRACE = """\
@@ -194,6 +174,10 @@ def test_gcc_gets_a_folder_and_clang_the_path_of_the_linker(tmp_path, llvm, tool
     made = command("ld.bfd a.o -o app", tmp_path, profile="p")
     assert made == [f"{build}/bin/ld.frontload", "a.o", "--startup-profile=p", "--front-always",
                     "-o", "new"]
+    (tmp_path / "cc").write_text("#!/bin/sh\necho tcc version 0.9\n")
+    (tmp_path / "cc").chmod(0o755)
+    with pytest.raises(Failure, match="neither gcc nor clang"):
+        command(f"{tmp_path}/cc a.o -o app", tmp_path)
 
 
 @pytest.mark.parametrize("option", [
@@ -202,14 +186,9 @@ def test_gcc_gets_a_folder_and_clang_the_path_of_the_linker(tmp_path, llvm, tool
     "-Wl,-s", "-Wl,-Map=app.map", "-Wl,-Map,app.map", "-Wl,--dependency-file=x.d",
     "-Wl,--startup-profile=old", "-Wl,--startup-profile-dir,old -Wl,--front-prefetch"])
 def test_what_orders_strips_or_writes_other_files_is_left_out(tmp_path, tools, option):
-    made = command(f"gcc a.o {option} -Wl,-z,now -o app", tmp_path)
-    assert made[4:] == ["a.o", "-Wl,-z", "-Wl,now", "-o", "new"]
-
-
-@pytest.mark.parametrize("option", ["-Wl,--bp-startup-sort=function",
-                                    "-Wl,--call-graph-ordering-file=x"])
-def test_orders_that_lld_makes_stay(tmp_path, tools, option):
-    assert command(f"gcc a.o {option} -o app", tmp_path)[4:] == ["a.o", option, "-o", "new"]
+    stays = "-Wl,--bp-startup-sort=function"  # orders that lld makes
+    made = command(f"gcc a.o {option} {stays} -Wl,-z,now -o app", tmp_path)
+    assert made[4:] == ["a.o", stays, "-Wl,-z", "-Wl,now", "-o", "new"]
 
 
 @pytest.mark.parametrize("option", ["-Wl,-N", "-Wl,-Ttext=0x1000", "-Wl,--unique", "-T x.ld",
@@ -219,19 +198,6 @@ def test_what_decides_the_layout_is_refused(tmp_path, tools, option):
     with pytest.raises(Failure) as failed:
         command(f"gcc a.o {option} -o app", tmp_path, profile="p")
     assert failed.value.note
-
-
-def test_a_script_without_sections_hinders_nothing(tmp_path):
-    (tmp_path / "x.ld").write_text("INPUT(a.o)\n")
+    (tmp_path / "x.ld").write_text("INPUT(a.o)\n")  # hinders nothing
     stay, found = linker_options.separate(linker_options.tokens(["-T", "x.ld"]), str(tmp_path))
     assert not found and [token.text for token in stay] == ["-T", "x.ld"]
-
-
-def test_an_unknown_compiler_is_refused(tmp_path):
-    """What takes neither gcc's options nor clang's cannot be told of a linker."""
-    compiler = tmp_path / "cc"
-    compiler.write_text("#!/bin/sh\necho tcc version 0.9\n")
-    compiler.chmod(0o755)
-    link, = link_command.in_text(f"{compiler} a.o -o app", os.fspath(tmp_path), "a test")
-    with pytest.raises(Failure, match="neither gcc nor clang"):
-        link_command.family(link)

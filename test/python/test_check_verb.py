@@ -98,28 +98,25 @@ def test_a_program_in_link_order_fails(link, cli, tmp_path):
     assert errors.percent(94999, 100000) == "94.99%" and errors.percent(7, 7) == "100.00%"
 
 
-def test_a_stale_profile_fails(link, cli, tmp_path):
-    """Names that the program does not have any more count against the coverage."""
-    program = link(source="int rand(void); int main(void) { return rand(); }")
-    path = write(tmp_path / "p", "main", "gone", "rand", Name("data", "data", b"main.llvm.7"))
-    report = check_json(cli, program, path, code=1)
-    assert (report["present"], report["names"]) == (1, 4)
-    assert {entry["name"]: entry["reason"] for entry in report["missing"]
-            if entry["name"] != "main"} == {
-        "gone": "no such symbol", "main.llvm.7": "no such symbol",
-        "rand": "only referred to, or in a section that is not loaded"}
-    assert "record the program again" in cli("check", program.path, "--profile", path, code=1).err
-
-
-def test_below_the_least_match_it_fails(ordered, cli, tmp_path):
-    """However little has to be in the front, exit 1 if too few names are anywhere, and which."""
-    path = write(tmp_path / "p", *ORDER, *(f"gone{number}" for number in range(15)))
-    arguments = ("check", ordered.path, "--profile", path, "--min-coverage", 20, "--min-match")
+def test_a_stale_profile_fails(ordered, cli, tmp_path):
+    """Names that the program has no more count against the coverage; however little has to be in
+    the front, it fails if too few names are anywhere."""
+    gone = [f"gone{number}" for number in range(13)]
+    path = write(tmp_path / "p", *ORDER, "printf", Name("data", "data", b"main.llvm.7"), *gone)
+    report = check_json(cli, ordered, path, code=1)
+    assert (report["present"], report["names"]) == (5, 20)
+    assert {entry["name"]: entry["reason"] for entry in report["missing"]} == {
+        "printf": "only referred to, or in a section that is not loaded",
+        **dict.fromkeys(["main.llvm.7", *gone], "no such symbol")}
+    check = ("check", ordered.path, "--profile", path)
+    assert "record the program again" in cli(*check, code=1).err
     for limit, code in ((25, 0), (25.1, 1), (0, 0)):
-        result = cli(*arguments, limit, code=code)
-        assert "5 of 20 names found (25.00%)" in result.err
-        assert "gone9, and 5 more" in result.err and "gone10" not in result.err
-    assert json.loads(cli(*arguments, 26, "--json", code=1).out)["good"] is False
+        said = cli(*check, "--min-coverage", 20, "--min-match", limit, code=code).err
+        assert "5 of 20 names found (25.00%)" in said
+        assert "gone7, and 5 more" in said and "gone8" not in said
+        assert ("found (25.00%), less than 25.1%" in said) == bool(code)
+    assert json.loads(cli(*check, "--min-coverage", 20, "--min-match", 26, "--json", code=1).out)[
+        "good"] is False
     alien = ("check", ordered.path, "--profile", write(tmp_path / "q", "alien"))
     assert "it is a profile of app" in cli(*alien, code=1).err
     assert "less than 80%" in cli(*alien, "--min-coverage", 0, code=1).err
@@ -138,8 +135,9 @@ def test_what_is_looked_for(ordered, cli, tmp_path):
     write(path, *extra)
     assert "no function" in cli("check", ordered.path, "--profile", path, code=65).err
     write(path, "main", "\x1b[31mred", Name("function", "text", b"\xff\n"))
-    out = cli("check", ordered.path, "--profile", path, code=1).out
-    assert "\\x1b[31mred" in out and "\x1b" not in out
+    result = cli("check", ordered.path, "--profile", path, code=1)
+    assert "\\x1b[31mred" in result.out and "\x1b" not in result.out
+    assert "missing: \\x1b[31mred, \\xff\\n\n" in result.err
     assert [entry["name"] for entry in check_json(cli, ordered, path, code=1)["missing"]] == [
         "\\x1b[31mred", "\\xff\\n"]
 
@@ -236,19 +234,16 @@ def test_what_the_link_left_out_on_purpose_counts_as_settled(cli, link, tmp_path
     found = check_json(cli, program, path, options=options)
     assert (plain["left_out"], found["left_out"], found["good"]) == (0, 1, True)
     assert found["missing"][0]["reason"].startswith("left out of the front")
+    # The report of a link writes names as a profile does: no name is another's text.
+    file = linked(function("near", 0x1000, 64), function("a\nb", 0x3000, 32),
+                  function(r"a\nb", 0x5000, 32))
+    missing = looked_up(file, of_run("near", "a\nb", r"a\nb"), left_out={r"a\nb"}).missing
+    assert [entry.reason for entry in missing] == [coverage.Reason.LEFT_OUT,
+                                                   coverage.Reason.OUTSIDE]
     for text in ("{}", "[]", '{"schema": "frontload-front-report/1"}', "no"):
         report.write_text(text)
         assert "--front-report" in cli("check", program.path, "--profile", path, *options,
                                        code=65).err
-
-
-def test_what_was_left_out_is_no_other_name():
-    """The report of a link writes names as a profile does: no name is another's text."""
-    file = linked(function("near", 0x1000, 64), function("a\nb", 0x3000, 32),
-                  function(r"a\nb", 0x5000, 32))
-    report = looked_up(file, of_run("near", "a\nb", r"a\nb"), left_out={r"a\nb"})
-    assert {entry.name.name: entry.reason for entry in report.missing} == {
-        b"a\nb": coverage.Reason.LEFT_OUT, rb"a\nb": coverage.Reason.OUTSIDE}
 
 
 def examine(symbols: list[tuple], *names: str | Name) -> coverage.Report:

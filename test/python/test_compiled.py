@@ -1,52 +1,42 @@
-"""The store of what tests compile: made once, never stale, and bounded."""
+"""What tests compile is kept by content, and made once."""
 
-import fcntl
 import os
-import subprocess
-import time
-from pathlib import Path
 
 import places
 import pytest
-from compiled import command_key, compiled, kept, sweep
+from compiled import command_key, kept
 
 
-@pytest.fixture
-def store(tmp_path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def counted(store):
-    """counted(*key): keeps a folder by this key; `counted.made` says how many were made."""
-    def counted(*key) -> Path:
-        def make(folder: Path) -> None:
-            counted.made += 1
-            (folder / "made").write_text(str(key))
-
-        return kept(make, *key, store=store)
-
-    counted.made = 0
-    return counted
-
-
-def test_the_same_is_made_once(counted, tmp_path):
-    assert counted("a", 1) == counted("a", 1)
-    assert counted.made == 1
-    assert len({counted("a", 1), counted("a", 2), counted("a1"), counted("a", 1, "")}) == 4
+def test_the_same_is_made_once(tmp_path):
+    """By the contents of files, not their times; what was interrupted is made anew."""
     file = tmp_path / "source/a.c"
     file.parent.mkdir()
+    made = []
+
+    def folder(*key):
+        return kept(made.append, *key, store=tmp_path / "store")
+
+    assert folder("a", 1) == folder("a", 1) and len(made) == 1
+    assert len({folder("a", 1), folder("a", 2), folder("a1"), folder("a", 1, "")}) == 4
     file.write_text("one")
-    before = counted(file.parent), counted(file)
+    before = folder(file.parent), folder(file)
     os.utime(file, (1, 1))
-    assert (counted(file.parent), counted(file)) == before
+    assert (folder(file.parent), folder(file)) == before
     file.write_text("two")
-    assert counted(file.parent) != before[0] and counted(file) != before[1]
+    assert folder(file.parent) != before[0] and folder(file) != before[1]
+
+    def fail(folder):
+        (folder / "half").touch()
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        kept(fail, "key", store=tmp_path / "store")
+    assert [path.name for path in folder("key").iterdir()] == [".complete"]
 
 
-def test_what_a_command_names_is_part_of_its_key(store, tmp_path, monkeypatch):
+def test_what_a_command_names_is_part_of_its_key(tmp_path, monkeypatch):
     """A linker by its path or by its folder; the compiler; the environment."""
-    linker, compiler = tmp_path / "gcc" / "ld.lld", tmp_path / "cc"
+    linker, compiler, store = tmp_path / "gcc/ld.lld", tmp_path / "cc", tmp_path / "store"
     linker.parent.mkdir()
 
     def keys():
@@ -64,47 +54,5 @@ def test_what_a_command_names_is_part_of_its_key(store, tmp_path, monkeypatch):
     states.append(keys())
     assert not set(states[1][:3]) & set(states[2][:3]) and states[1][3] == states[2][3]
     assert states[2][3] != states[3][3] != states[4][3]
-    for folder in (places.BUILD, places.ROOT):
-        words = [part for part in command_key(["cc", f"-I{folder}"]) if isinstance(part, str)]
-        assert not [word for word in words if str(folder) in word]
-
-
-def test_while_one_makes_it_others_wait(store):
-    def make(folder: Path) -> None:
-        with folder.with_suffix(".lock").open() as lock, pytest.raises(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    kept(make, "key", store=store)
-
-
-def test_what_failed_or_was_interrupted_is_made_anew(store):
-    def fail(folder: Path) -> None:
-        (folder / "half").touch()
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        kept(fail, "key", store=store)
-    folder = kept(lambda folder: (folder / "whole").touch(), "key", store=store)
-    assert (folder / "whole").exists() and not (folder / "half").exists()
-
-
-def test_a_program_is_compiled_where_its_sources_are(store):
-    program = compiled("cc", "-I.", "a.c", output="program", store=store, sources={
-        "a.c": '#include "sub/b.h"\nint main(void) { return STATUS; }\n',
-        "sub/b.h": "#define STATUS 7\n"})
-    assert program.name == "program"
-    assert subprocess.run([program]).returncode == 7
-    with pytest.raises(AssertionError, match="error"):
-        compiled("cc", "a.c", output="a", store=store, sources={"a.c": "no C"})
-
-
-def test_what_nobody_uses_any_more_goes(counted, store):
-    """By its age; beyond a limit of size what was used least recently; never what is in use."""
-    old, older, new = (counted(name) for name in ("old", "older", "new"))
-    now = time.time()
-    for folder, age in ((old, 7200), (older, 9000)):
-        os.utime(folder / ".complete", (now - age, now - age))
-    sweep(store, keep_seconds=8000)
-    assert old.exists() and new.exists() and not older.exists()
-    sweep(store, keep_bytes=0)
-    assert new.exists() and not old.exists()
+    words = [part for part in command_key(["cc", f"-I{places.BUILD}"]) if isinstance(part, str)]
+    assert not [word for word in words if str(places.BUILD) in word]

@@ -18,8 +18,7 @@ from frontload.measure.launcher import RestedLauncher
 
 @pytest.fixture
 def apart(tmp_path, tools, run):
-    """apart(script, *arguments): the JSON that a script writes. It runs in a process of its own,
-    which gets the private mounts, and its argv has an empty folder first, which it leaves so."""
+    """apart(script, *arguments): what a process with private mounts says of an empty folder."""
     def apart(script: str, *arguments) -> dict:
         folder = tmp_path / "work"
         folder.mkdir()
@@ -31,40 +30,10 @@ def apart(tmp_path, tools, run):
     return apart
 
 
-# argv: the folder, the files.
-IN_A_DEVICE = """
-import json, os, sys
-from pathlib import Path
-from frontload.device.cold_device import ColdDevice
-from frontload.machine import host as measure_host
-folder, *files = sys.argv[1:]
-with ColdDevice(Path(folder), map(Path, files), read_ahead_kib=32) as device:
-    copies = [device.place(file) for file in files]
-    print(json.dumps({
-        "ahead": measure_host.read_ahead_kib(device.mounted),
-        "copies": [os.path.relpath(copy, device.mounted) for copy in copies],
-        "texts": [copy.read_text() for copy in copies],
-        "real": os.path.relpath(os.path.realpath(copies[-1]), device.mounted)}))
-"""
-
-
-@needs("loop-devices")
-def test_copies_lie_to_each_other_as_the_files_do(apart, tmp_path):
-    """Files of several folders keep their places below the folder that they have in common, so
-    that two of one name do not meet, and a library is where $ORIGIN leads to. A program that is run
-    by a link finds itself, and its libraries, where it really is. Readahead is the device's own."""
-    names = ["app/bin/program", "app/lib/library", "other/bin/program"]
-    for name in names:
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(name)
-    (tmp_path / "link").symlink_to(names[0])
-    assert apart(IN_A_DEVICE, *(tmp_path / name for name in (*names, "link"))) == {
-        "ahead": 32, "copies": [*names, "link"], "texts": [*names, names[0]], "real": names[0]}
-
-
 def test_kinds_of_devices(tools):
     """The slow disk is the bench's; a kind that is not known is refused with those that are."""
-    assert (devices.find("hdd").iops, devices.find("hdd").bytes_per_second) == (150, 80e6)
+    hdd = devices.find("hdd")
+    assert (hdd.iops, hdd.bytes_per_second, hdd.read_ahead_kib) == (150, 80e6, 128)
     with pytest.raises(Failure, match="floppy: unknown kind of device") as refusal:
         devices.find("floppy")
     assert refusal.value.note == "there are: hdd, emmc, ssd, nfs"
@@ -99,10 +68,13 @@ def test_throttle_version_2(tmp_path, monkeypatch):
     """io.max gets both limits; the controller is enabled if it was not, and only then disabled."""
     monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # a real cgroup's files vanish with it
     control = tmp_path / "cgroup.subtree_control"
-    for before, after in (("cpu\n", "-io"), ("cpu io\n", "cpu io\n")):
+    # What is not limited is not mentioned, and no limit is more than the kernel keeps.
+    for before, after, iops, bandwidth, limits in (
+            ("cpu\n", "-io", 150, 80e6, "rbps=80000000 riops=150"),
+            ("cpu io\n", "cpu io\n", 1e12, None, "riops=4294967295")):
         control.write_text(before)
-        with Throttle(2, tmp_path, "7:1", iops=150, bytes_per_second=80e6) as limited:
-            assert (limited.folder / "io.max").read_text() == "7:1 rbps=80000000 riops=150"
+        with Throttle(2, tmp_path, "7:1", iops=iops, bytes_per_second=bandwidth) as limited:
+            assert (limited.folder / "io.max").read_text() == f"7:1 {limits}"
             assert "io" in control.read_text()
         assert control.read_text() == after
         assert not limited.folder.exists()
@@ -119,16 +91,8 @@ def test_throttle_version_1(tmp_path, monkeypatch):
             "blkio.throttle.read_iops_device": "7:1 150",
             "blkio.throttle.read_bps_device": "7:1 80000000"}
     assert list(tmp_path.iterdir()) == [living]
-
-
-def test_one_limit_alone():
-    """What is not limited is not mentioned, and no limit is more than the kernel keeps."""
-    for version, iops, bandwidth, limits in (
-            (1, 20, None, {"blkio.throttle.read_iops_device": "7:1 20"}),
-            (2, None, 2e7, {"io.max": "7:1 rbps=20000000"}),
-            (2, 1e12, None, {"io.max": "7:1 riops=4294967295"})):
-        slow = Throttle(version, Path("/x"), "7:1", iops=iops, bytes_per_second=bandwidth)
-        assert slow._limits() == limits
+    alone = Throttle(1, tmp_path, "7:1", iops=20, bytes_per_second=None)
+    assert alone._limits() == {"blkio.throttle.read_iops_device": "7:1 20"}
 
 
 def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
@@ -137,8 +101,7 @@ def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(22, "Invalid argument")
 
     monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(OSError), Throttle(
-            1, tmp_path, "7:1", iops=1, bytes_per_second=1):
+    with pytest.raises(OSError), Throttle(1, tmp_path, "7:1", iops=1, bytes_per_second=1):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -195,7 +158,7 @@ def test_measure_on_lazy_files(frontload, tools, tmp_path):
     assert found["figures"]["major_faults"]["median"] > 0
 
 
-# A list of 2,000 pages of the second file, asked for in an image's file system, cold and then held
+# A list of 2,000 pages of the first file, asked for in an image's file system, cold and then held
 # in memory: what is said of that, and how many pages are read from the device. argv: the folder,
 # the file system, frontload-run, the files.
 IN_AN_IMAGE = """
@@ -208,10 +171,10 @@ from frontload.reading.listing import MAP, File, ReadingList, Touch
 folder, system, run, *files = sys.argv[1:]
 with ColdDevice(Path(folder), map(Path, files), file_system=system) as device:
     device.cover()
-    status = os.stat(files[1])
+    status = os.stat(files[0])
     text = Path(folder) / "app.files"
     text.write_bytes(listing.to_bytes(ReadingList(1, {
-        File(files[1], status.st_size, status.st_mtime_ns): {
+        File(files[0], status.st_size, status.st_mtime_ns): {
             page: Touch(page, 1, MAP) for page in range(200, 2200)}})))
     def read():
         return int(Path(f"/sys/dev/block/{device.number}/stat").read_text().split()[2]) // 8
@@ -219,15 +182,15 @@ with ColdDevice(Path(folder), map(Path, files), file_system=system) as device:
         before = read()
         said = subprocess.run([run, "--verbose", "--device=lazy", f"--files={text}", "--", "true"],
                               capture_output=True, text=True).stderr
-        pagecache.settle(files[1])
+        pagecache.settle(files[0])
         return said, read() - before
     pagecache.make_cold(*files)
-    found = [ask()]
+    cold = ask()
     assert ctypes.CDLL(None).mlockall(2) == 0  # whatever is mapped from now on
-    with open(files[1], "rb") as stream, mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ):
-        found.append(ask())
+    with open(files[0], "rb") as stream, mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ):
+        warm = ask()
     text.unlink()
-    print(json.dumps({"found": found, "text": Path(files[0]).read_text()}))
+    print(json.dumps([*cold, *warm]))
 """
 
 
@@ -237,13 +200,10 @@ def test_lists_work_in_images(apart, build, tmp_path, file_system):
     """Also where a file's pages are those of a file below, and where nothing can be written."""
     if file_system == cold_device.EROFS:
         need("erofs")
-    files = [tmp_path / name for name in ("text", "pages", "link")]
-    files[0].write_text("as it was")
-    files[1].write_bytes(os.urandom(3000 * 4096))
-    files[2].symlink_to(files[1])
-    document = apart(IN_AN_IMAGE, file_system, build / "bin/frontload-run", *files)
-    assert document["text"] == "as it was"
-    (cold, pages), (warm, more) = document["found"]
+    (tmp_path / "pages").write_bytes(os.urandom(3000 * 4096))
+    (tmp_path / "link").symlink_to("pages")
+    cold, pages, warm, more = apart(IN_AN_IMAGE, file_system, build / "bin/frontload-run",
+                                    tmp_path / "pages", tmp_path / "link")
     assert "8.2 MB of 1 files are asked for, 0.0 MB are in memory already" in cold
     assert "0 files have changed" in cold and 2000 <= pages < 2500
     assert "0 files have changed" in warm and more < 100

@@ -59,19 +59,15 @@ def test_names_go_and_come_in_the_order_of_their_profiles(compared):
 
 
 def test_a_name_has_moved_by_more_than_an_octave(compared):
-    """The number of shared names before it, plus one, has more than doubled or halved."""
+    """The number of shared names before it, plus one, has more than doubled or halved; what has
+    moved farthest comes first. What comes and goes moves nothing."""
     old = [f"f{i}" for i in range(16)]
     for place, has_moved in ((3, True), (4, False), (14, False)):
         new = old.copy()
         new.insert(place, new.pop(8))  # from the place 8, so from 9 to 4, 5 or 15
         assert ("f8" in names([pair["new"] for pair in compared(old, new)["moved"]])) == has_moved
-
-
-def test_what_has_moved_farthest_comes_first(compared):
-    """By how many times later or earlier it is; what comes and goes moves nothing."""
-    old = [f"f{i}" for i in range(16)]
-    moved = compared(old, old[::-1])["moved"]
-    ranks = [sorted((pair["old"]["rank"], pair["new"]["rank"])) for pair in moved]
+    ranks = [sorted((pair["old"]["rank"], pair["new"]["rank"]))
+             for pair in compared(old, old[::-1])["moved"]]
     times = [(late + 1) / (early + 1) for early, late in ranks]
     assert ranks[0] == [0, 15] and len(times) > 4 and times == sorted(times, reverse=True)
     new = [*(f"new{i}" for i in range(100)), *old]
@@ -82,9 +78,8 @@ def test_the_overlap_weighs_names_by_their_runs(cli, made):
     """The lower share of the runs, by the higher: (1 + 1/4) of (1 + 3/4 + 1/2)."""
     old = made("old", {"main": Touch(4, 0), "f": Touch(3, 1), "g": Touch(2, 2)}, runs=4)
     new = made("new", {"main": Touch(8, 0), "f": Touch(2, 1)}, runs=8)
-    found = json.loads(cli("diff", old, new, "--json", "-").out)
-    assert found["overlap"] == {"names": pytest.approx(100 * 1.25 / 2.25), "bytes": None,
-                                "telling": 0}
+    assert json.loads(cli("diff", old, new, "--json", "-").out)["overlap"] == {
+        "names": pytest.approx(100 * 1.25 / 2.25), "bytes": None, "telling": 0}
     assert "overlap of the touched bytes: not known" in cli("diff", old, new).out
 
 
@@ -182,7 +177,7 @@ def test_names_are_escaped(cli, compared, made):
     odd, odder = Name("function", "text", b"\xff f.llvm.1"), Name("function", "text", HOSTILE)
     found = compared([odd, odder], [odd._replace(name=b"\xff f.llvm.2"),
                                     odder._replace(name=HOSTILE + b".llvm.2"), "b"])
-    assert len(found["renamed"]) == 1 and len(found["gone"]) == 1 and len(found["come"]) == 2
+    assert [len(found[what]) for what in ("renamed", "gone", "come")] == [1, 1, 2]
     hostile = Name("function", "text", HOSTILE, HOSTILE)
     out = cli("diff", made("old", ["main", hostile]), made("new", ["main", "x"])).out
     assert not {"\x1b", "\u202e", "\t"} & set(out) and "\nb" not in out
@@ -243,18 +238,23 @@ def test_what_a_start_touches(made, far):
         assert start.pages() == {address // 4096 for address in start.addresses()} == pages
 
 
-def test_damaged_files_are_refused(cli, startup, made, far, tmp_path):
-    """Nothing is shown or written of what cannot be read, or would take gigabytes of memory."""
+def test_what_cannot_be_compared_is_refused(cli, startup, made, far, tmp_path):
+    """Files that cannot be read, or would take gigabytes of memory, and options that mean nothing:
+    nothing is shown or written."""
     path, bad, out = startup("main"), tmp_path / "bad", tmp_path / "out"
     bad.write_bytes(far.path.read_bytes()[:3000])
     huge = made("p", {"main": Touch(1, 0, Touched(10**10, 1))})
-    for arguments, what in (
-            ([bad, path], f"{bad}:1: not a startup profile"),
-            ([path, bad], f"{bad}:1: not a startup profile"),
-            ([path, path, "--binary", bad], str(bad)),
-            ([path, path, "--binary", far.path, "--map", path], str(path)),
-            ([huge, huge, "--binary", far.path], "names more bytes than a start touches")):
-        result = cli("diff", *arguments, "--json", out, code=65)
+    for arguments, code, what in (
+            ([bad, path], 65, f"{bad}:1: not a startup profile"),
+            ([path, bad], 65, f"{bad}:1: not a startup profile"),
+            ([path, path, "--binary", bad], 65, str(bad)),
+            ([path, path, "--binary", far.path, "--map", path], 65, str(path)),
+            ([huge, huge, "--binary", far.path], 65, "names more bytes than a start touches"),
+            ([path, path, "--max-fault-change", 10], 2, "nothing is predicted without --binary"),
+            ([path, path, "--map", "app.map"], 2, "without --binary"),
+            ([path, path, "--max-fault-change", -1], 2, "not a number from 0 up"),
+            ([path, path, "--max-fault-change", "nan"], 2, "not a number from 0 up")):
+        result = cli("diff", *arguments, "--json", out, code=code)
         assert what in result.err and result.out == "" and not out.exists()
 
 
@@ -274,14 +274,3 @@ def test_a_change_of_the_predicted_faults_fails(cli, far, startup):
             "by more than ") in result.err
     cli(*compare, less + 0.1, many, few)
     cli(*compare, less - 0.1, many, few, code=1)
-
-
-def test_options_that_mean_nothing_are_refused(cli, startup):
-    """Before any work."""
-    path = startup("main")
-    for option, value, what in (
-            ("--max-fault-change", 10, "nothing is predicted without --binary"),
-            ("--map", "app.map", "without --binary"),
-            ("--max-fault-change", -1, "not a number from 0 up"),
-            ("--max-fault-change", "nan", "not a number from 0 up")):
-        assert what in cli("diff", path, path, option, value, code=2).err

@@ -15,8 +15,7 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 def lacks_encoding(call: ast.Call) -> bool:
     """Whether a call opens text, or a program's output as text, in the locale's encoding."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    given = {keyword.arg for keyword in call.keywords}
-    if "encoding" in given:
+    if any(keyword.arg == "encoding" for keyword in call.keywords):
         return False
     if name in ("read_text", "write_text") and isinstance(call.func, ast.Attribute):
         return len(call.args) < (1 if name == "read_text" else 2)

@@ -1,12 +1,16 @@
-"""frontload faults: how perf's records are read and put in order, without perf."""
+"""frontload faults, without perf: how perf's records are read and put in order, and what a start
+waits for."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+from abilities import needs
 from frontload.faults import phases
 from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
 from frontload.faults.symbols import Sections
+from frontload.faults.waits import DISK, Threads
 from frontload.tracing import perf_records, perf_script
 from frontload.tracing.space import AddressSpace, Region
 from hypothesis import given
@@ -25,15 +29,6 @@ def read(name: str) -> list[perf_records.Record]:
 @pytest.fixture
 def history() -> History:
     return History().follow(read("perf-faults.txt"))
-
-
-def test_names_may_hold_anything():
-    """A path with a line break, blanks and what looks like a record; a command with a colon."""
-    records = read("perf-faults.txt")
-    assert {record.path for record in records if isinstance(record, perf_records.Mapping)} == {
-        "/usr/bin/frontload-exec", ODD, "//anon"}
-    assert [record.name for record in records if isinstance(record, perf_records.Comm)] == [
-        "perf-exec", "frontload-exec", "a b:2/3 (x)", "new\nname"]
 
 
 def test_what_is_no_head_of_a_record_belongs_to_the_name_before_it():
@@ -56,9 +51,9 @@ def test_a_head_tells_whose_it_is_and_when(line, has_name, expected):
 
 def test_requests():
     """Device, kind, sectors and the thread that issued it."""
-    one, two = read("perf-requests.txt")
-    assert (one.device, one.kind, one.sector, one.sectors, one.tid) == ((7, 0), "RA", 2048, 256, 77)
-    assert (two.device, two.kind, two.tid) == ((254, 0), "WS", 80)
+    assert [(each.device, each.kind, each.sectors, each.tid)
+            for each in read("perf-requests.txt")] == [
+        ((7, 0), "RA", 256, 77), ((254, 0), "WS", 8, 80)]
 
 
 @given(st.text(alphabet="0123456789abcx/:.,()[]@=- \n\tPERF_RECORD_MMAP2COMMFORKLOSTUK"))
@@ -69,7 +64,8 @@ def test_a_damaged_text_is_no_end(text):
 
 
 def test_the_tree_of_processes(history):
-    """Threads belong to their process, children have an entry; the last name counts."""
+    """Threads belong to their process, children have an entry; the last name counts, and may hold
+    anything."""
     assert [(image.pid, image.parent, image.name) for image in history.images] == [
         (101, None, "new\nname"), (103, 0, "a b:2/3 (x)")]
     assert history.zero == 5 * SECOND + 4000
@@ -163,3 +159,86 @@ def test_sections_by_offset():
         "(no section)", ".a", ".a", "(no section)", ".b", "(no section)"]
     assert [sections.at(offset, written=True) for offset in (29, 30, 55, 4095, 4096)] == [
         ".a", ".bss", ".bss", ".bss", "(no section)"]
+
+
+POLL, READ, FUTEX, UNKNOWN = 7, 0, 202, 9999
+
+
+def followed(*told) -> Threads:
+    """Of threads 1 and 2, which begin at 0: (time, thread, what, its argument)."""
+    threads = Threads()
+    threads.begin(1, 0, 0)
+    threads.begin(2, 0, 0)
+    kinds = {"enter": perf_records.CallEnter, "exit": perf_records.CallExit,
+             "off": perf_records.Switch, "end": perf_records.Exit,
+             "page fault": partial(perf_records.Fault, major=False, address=0, code=0,
+                                   kernel=False),
+             "fill": partial(perf_records.Fill, device=(8, 1), inode=5, offset=0, order=0)}
+    for time, thread, what, *more in told:
+        threads.see(kinds[what](1, thread, time, *more))
+    return threads
+
+
+SECOND_SLEEPS = (1, 2, "enter", FUTEX), (1, 2, "off", "S")
+SLEEPS = *SECOND_SLEEPS, (10, 1, "enter", POLL), (11, 1, "off", "S")
+
+
+@needs("x86-64")  # the numbers of system calls are its
+@pytest.mark.parametrize(("told", "expected"), [
+    ([*SLEEPS, (90, 1, "exit")], [(11, 90, "poll")]),
+    # The last wait has no end.
+    (SLEEPS, []),
+    # The other thread ends while it sleeps.
+    ([*SLEEPS, (90, 2, "end")], [(11, 90, "futex")]),
+    # A wait belongs to who ends it; the first sleeps on.
+    ([*SLEEPS, (50, 2, "exit")], [(11, 50, "futex")]),
+    # Threads that are not the command's are passed over.
+    ([(5, 77, "enter", POLL), (6, 77, "off", "S"), (9, 77, "exit")], []),
+    *(([*SECOND_SLEEPS, *rest, (90, 1, "exit")], expected) for rest, expected in [
+        # It could have run on.
+        ([(10, 1, "enter", POLL), (11, 1, "off", "R")], []),
+        ([(10, 1, "enter", READ), (11, 1, "off", "D")], [(11, 90, DISK)]),
+        ([(10, 1, "enter", READ), (11, 1, "fill"), (12, 1, "off", "S")], [(12, 90, DISK)]),
+        ([(10, 1, "enter", READ), (12, 1, "off", "S")], [(12, 90, "read")]),
+        ([(10, 1, "enter", UNKNOWN), (12, 1, "off", "S")], [(12, 90, "another system call")])]),
+    # A page fault, which may be of a file on FUSE.
+    ([*SECOND_SLEEPS, (11, 1, "off", "S"), (90, 1, "page fault")], [(11, 90, DISK)]),
+])
+def test_what_a_thread_waits_for(told, expected):
+    """What was before the start is left out."""
+    def waits(start: int) -> list[tuple[int, int, str]]:
+        return [(wait.start, wait.end, wait.reason) for wait in followed(*told).waits(start)]
+
+    assert waits(0) == expected and waits(90) == []
+
+
+@needs("x86-64")
+@given(st.lists(st.lists(st.integers(1, 5), max_size=12), min_size=1, max_size=4))
+def test_waits_are_the_times_in_which_nobody_runs(lengths):
+    """Compared with a count in steps: threads that run and sleep in turn, each for so long."""
+    threads, told = Threads(), []
+    asleep: dict[int, set[int]] = {}
+    for thread, parts in enumerate(lengths):
+        threads.begin(thread, 0, 0)
+        now = 0
+        asleep[thread] = set()
+        for number, length in enumerate(parts):
+            if number % 2 and number + 1 < len(parts):
+                told += [perf_records.Switch(1, thread, 4 * now, "D"),
+                         perf_records.CallEnter(1, thread, 4 * (now + length), READ)]
+                asleep[thread] |= set(range(now, now + length))
+            now += length
+    for record in sorted(told, key=lambda each: each.time):
+        threads.see(record)
+    found = {step for wait in threads.waits(0) for step in range(wait.start // 4, wait.end // 4)}
+    assert found == set.intersection(*asleep.values())
+
+
+def test_how_perf_tells_of_waits():
+    """A command may be called as perf's own text is."""
+    text = (b"5/6  1.000000001: raw_syscalls:sys_enter: NR 7 (1, 2, 3, 4, 5, 6)\n"
+            b"5/6  1.000000002: sched:sched_switch: prev_comm=a prev_state=R prev_pid=6 "
+            b"prev_prio=120 prev_state=D|K ==> next_comm=x prev_state=S y next_pid=0 next_prio=1\n"
+            b"5/6  1.000000003: raw_syscalls:sys_exit: NR 7 = -4\n")
+    enter, off, leave = perf_records.parse(text.splitlines(keepends=True))
+    assert enter.number == 7 and off.for_disk and isinstance(leave, perf_records.CallExit)

@@ -40,8 +40,7 @@ def tiers(*ends, **fields) -> dict:
 
 @pytest.fixture
 def noted(link, tmp_path):
-    """noted(*flags, **fields): a program whose front ends at main, if these fields of its note are
-    right. It is linear: address and offset are as far apart in all of it."""
+    """noted(*flags, **fields): a linear program, whose front ends at main if its note is right."""
 
     def noted(*flags, **fields):
         source = tmp_path / "note.s"
@@ -66,10 +65,7 @@ def test_a_note_of_ranges(noted):
     read = elf.read(program.path)
     assert front.ranges_of(read) == [(end - 8, end), (0, PAGE + 1)]
     assert front.end_of(read) == end
-
-
-def test_a_note_of_tiers(noted):
-    program = noted(**tiers("main - 1", "main"))
+    program = noted(**tiers("main - 1", "main"))  # of version 1
     assert front.ranges_of(elf.read(program.path)) == [(0, offset_of_main(program))]
 
 

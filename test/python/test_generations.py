@@ -3,12 +3,13 @@
 import json
 
 import pytest
-from frontload.base.errors import BadData, Failure
+from frontload.base.errors import Failure
 from frontload.profile import format as profile
 from frontload.profile import generations as ages
 from frontload.profile.startup_profile import Name, Profile, Stretch, Touched, from_run
 from hypothesis import given
 from hypothesis import strategies as st
+from test_profile_format import merged
 
 MAIN, OLD, NEW = (Name("function", "text", name) for name in (b"main", b"old", b"new"))
 TABLE = Name("data", "rodata", b"table")
@@ -24,13 +25,6 @@ def of(label: bytes, *runs: list[Name] | dict[Name, Touched], data: bool = False
     if label:
         made.label(label)
     return made
-
-
-def merged(*parts: Profile) -> Profile:
-    total = Profile(b"app", 0)
-    for part in parts:
-        total.add(part)
-    return total
 
 
 @pytest.mark.parametrize(("older", "newer"), [
@@ -114,7 +108,8 @@ def test_order_grouping_and_leaving_out_do_not_matter(given_parts, kept, random)
 
 
 def test_a_name_that_has_faded_may_be_gone(link, cli, tools, tmp_path):
-    """check counts it neither as found nor as missing."""
+    """check counts it neither as found nor as missing. Only a generation with data has seen that
+    data are no longer touched."""
     program, path = link(), tmp_path / "p"
     there, gone = Name("function", "text", b"f1"), Name("function", "text", b"f9")
     path.write_bytes(profile.to_bytes(merged(of(b"1", [MAIN, there, OLD, gone]),
@@ -126,54 +121,10 @@ def test_a_name_that_has_faded_may_be_gone(link, cli, tools, tmp_path):
             if each["reason"] == "no such symbol"} == {"f9"}
     result = cli("check", program.path, "--profile", path, "--min-coverage", 0, "--min-match", 0)
     assert "not counted, as starts touch them no more and they are gone: 1 name" in result.out
-
-
-def test_only_who_could_tell_decides_what_has_faded():
-    """A generation without data has not seen that data are no longer touched."""
     made = merged(of(b"1", [MAIN, OLD], data=True), of(b"2", [MAIN, TABLE], data=True),
                   of(b"3", [MAIN]))
     assert [made.has_faded(name) for name in (MAIN, OLD, TABLE)] == [False, True, False]
     assert not of(b"", [MAIN]).has_faded(MAIN)
-
-
-HEAD = "frontload-startup-profile 5\nprogram app\nruns 5\ngenerations 2:2:0 1:1:0\n"
-ENTRY = "function\ttext\t5@2,1\t+1\t-\tmain\n"
-
-
-@pytest.mark.parametrize(("line", "what", "text"), [
-    (4, "`5@2,1` is not a number", HEAD[:HEAD.index("generations")] + ENTRY),
-    (5, "no generations", HEAD.replace("file 5", "file 4") + ENTRY),
-    (5, "the generations have 5 runs, 0 with data, not 6 and 0",
-     HEAD.replace("runs 5", "runs 6") + ENTRY),
-    (5, "know of cold parts", HEAD.replace("1:1:0", "1:1:0:cold-parts-unknown") + ENTRY),
-    (4, "not in their order", HEAD.replace("2:2:0 1:1:0", "1:1:0 2:2:0") + ENTRY),
-    (4, "not in their order", HEAD.replace("1:1:0", "2:1:0") + ENTRY),
-    (4, "no generation has a label", HEAD.replace("2:2:0 1:1:0", "-:5:0") + ENTRY),
-    (4, "more than 16 generations", HEAD.replace("2:2:0 1:1:0", " ".join(
-        f"{n}:1:0" for n in range(17, 0, -1))) + ENTRY),
-    (4, "`1:1` is not a generation", HEAD.replace("1:1:0", "1:1") + ENTRY),
-    (4, "`1:1:0:hot` is not a generation", HEAD.replace("1:1:0", "1:1:0:hot") + ENTRY),
-    (4, "1 of 0 runs have data", HEAD.replace("1:1:0", "1:0:1") + ENTRY),
-    (4, "0 of 0 runs have data", HEAD.replace("1:1:0", "1:0:0") + ENTRY),
-    (4, "`é` is not a label", HEAD.replace("2:2:0", "é:2:0") + ENTRY),
-    (5, "runs of 1 generations, not of 2", HEAD + ENTRY.replace("2,1", "2")),
-    (5, "runs of 3 generations, not of 2", HEAD + ENTRY.replace("2,1", "2,1,0")),
-    (5, "are 5 in all, not 4", HEAD + ENTRY.replace("5@", "4@")),
-    (5, "are 0 in all, not 0",
-     HEAD + ENTRY.replace("5@2,1", "0@0,0").replace("+1", "+1@0:1:0,1:1:1")),
-    (5, "touched by 3 runs of the generation `2`", HEAD + ENTRY.replace("5@2,1", "7@3,1")),
-    (5, "touched by 1 runs of the generation `1`",
-     HEAD + ENTRY.replace("function\ttext", "data\tbss").replace("5@2,1", "1@0,1")),
-    (5, "of 3 runs and rank 0, not of 2 and 0",
-     HEAD + ENTRY.replace("+1", "+1@0:1:0,1:2:1")),
-    (5, "of 2 runs and rank 0, not of 1 and 0",
-     HEAD + ENTRY.replace("5@2,1", "1@0,1").replace("+1", "+1@0:1:0,1:1:1")),
-])
-def test_a_bad_line_is_named(line, what, text):
-    """Everything that the format does not allow is refused with its line number."""
-    with pytest.raises(BadData) as caught:
-        profile.parse(text.encode(), "p")
-    assert caught.value.message.startswith(f"p:{line}: ") and what in caught.value.message
 
 
 def test_a_profile_is_renewed(link, cli, tmp_path):

@@ -1,7 +1,6 @@
 """Verbs start at once: which modules are loaded for them, and what happens if one is missing."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import frontload
 import pytest
 from frontload.base import packages
 
-LIBRARIES = {"numpy", "scipy", "rich", "elftools", "jinja2", "matplotlib"}
 # Runs the command, and says at its end which modules there are; becoming another program is an end.
 TELLING = """
 import atexit, os, sys
@@ -20,56 +18,21 @@ sys.exit(main())
 """
 
 
-def loaded(*args: str, code: int = 0) -> set[str]:
-    """The modules that a command loads."""
-    result = subprocess.run([sys.executable, "-c", TELLING, *args], text=True, capture_output=True)
-    assert result.returncode == code, result.stderr
-    return set(result.stderr.rpartition("modules: ")[2].split())
+LIBRARIES = {"numpy", "scipy", "rich", "elftools", "jinja2", "matplotlib"}
 
 
-def top(modules: set[str]) -> set[str]:
-    return {module.partition(".")[0] for module in modules}
-
-
-@pytest.mark.parametrize("args", [["--version"], ["--help"], ["run", "--", "true"]],
-                         ids=lambda args: args[0])
-def test_the_command_itself_loads_no_library(tools, args):
-    """--version, help and run use Python's own modules and a few of ours; no other verb."""
-    modules = loaded(*args)
-    assert not top(modules) & LIBRARIES
+@pytest.mark.parametrize(("args", "code"), [
+    (["--version"], 0), (["--help"], 0), (["run", "--", "true"], 0), (["check"], 2),
+    (["help", "measure"], 0), (["help", "profile"], 0), (["info"], 0)], ids=str)
+def test_what_is_loaded(run, tools, args, code):
+    """No library for what needs none, and for no verb another one. info, which is called on
+    machines where something does not work, and help of verbs need what makes tables at most."""
+    said = run(sys.executable, "-c", TELLING, *args, code=code).stderr
+    modules = set(said.rpartition("modules: ")[2].split())
+    spared = LIBRARIES - ({"rich"} if args[0] in ("info", "help") else set())
+    assert not {module.partition(".")[0] for module in modules} & spared
     own = {module.split(".")[2] for module in modules if module.startswith("frontload.verbs.")}
-    assert "frontload.cli.parser" in modules and own <= {args[0]}
-
-
-# Asks each verb for its help.
-HELP = """
-import contextlib, sys
-from frontload.cli.main import VERBS, main
-for verb in VERBS.keys() - {"order", "import"}:
-    with contextlib.suppress(SystemExit):
-        main(["help", verb])
-print("modules:", *sys.modules)
-"""
-
-
-def test_help_of_a_verb_waits_for_no_library(run):
-    """It is loaded for work; order and import ask their formats for options."""
-    modules = set(run(sys.executable, "-c", HELP).stdout.rpartition("modules: ")[2].split())
-    assert "frontload.verbs.measure" in modules
-    assert not top(modules) & {"numpy", "scipy", "elftools"}
-
-
-def test_info_loads_what_its_tables_need(tools):
-    """info is called on machines where something does not work: it needs no numpy and no scipy."""
-    modules = top(loaded("info"))
-    assert "rich" in modules and not modules & {"numpy", "scipy", "elftools"}
-
-
-def test_a_verb_loads_no_other_verb():
-    """Nor does wrong use of it."""
-    modules = loaded("check", code=2)
-    assert {module for module in modules if module.startswith("frontload.verbs.")} == {
-        "frontload.verbs.check"}
+    assert "frontload.cli.parser" in modules and own <= set(args)
 
 
 def test_a_missing_package_is_told_before_any_work(cli, monkeypatch, tmp_path):

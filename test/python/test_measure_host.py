@@ -21,24 +21,19 @@ def kernel(tmp_path, monkeypatch):
 
 
 def test_frequencies_and_governors_of_all_processors(kernel):
-    """What cpufreq says, in MHz: the least and the most of all processors."""
-    kernel(cpu__cpufreq__policy0__scaling_cur_freq=1500000,
-           cpu__cpufreq__policy0__scaling_min_freq=800000,
-           cpu__cpufreq__policy0__scaling_max_freq=3200000,
-           cpu__cpufreq__policy0__scaling_governor="powersave",
-           cpu__cpufreq__policy1__scaling_cur_freq=3000000,
-           cpu__cpufreq__policy1__scaling_governor="performance")
-    assert measure_host.describe_frequency() == {
-        "source": "cpufreq", "mhz": [1500, 3000], "governors": ["performance", "powersave"],
-        "limits_mhz": [800, 3200]}
-
-
-def test_a_governor_without_a_frequency(kernel):
-    """What the kernel does not tell is null, and the rest is there."""
+    """What cpufreq says, in MHz: the least and the most; what the kernel does not tell is null."""
     kernel(cpu__cpufreq__policy0__scaling_governor="performance",
            cpu__cpufreq__policy0__scaling_cur_freq="<unknown>")
     assert measure_host.describe_frequency() == {
         "source": "cpufreq", "mhz": None, "governors": ["performance"], "limits_mhz": None}
+    kernel(cpu__cpufreq__policy1__scaling_cur_freq=1500000,
+           cpu__cpufreq__policy1__scaling_min_freq=800000,
+           cpu__cpufreq__policy1__scaling_max_freq=3200000,
+           cpu__cpufreq__policy1__scaling_governor="powersave",
+           cpu__cpufreq__policy2__scaling_cur_freq=3000000)
+    assert measure_host.describe_frequency() == {
+        "source": "cpufreq", "mhz": [1500, 3000], "governors": ["performance", "powersave"],
+        "limits_mhz": [800, 3200]}
 
 
 def test_without_cpufreq_the_frequency_is_that_of_cpuinfo(kernel):

@@ -55,9 +55,7 @@ def test_counts_are_medians_and_times_have_an_interval():
 
 
 def test_doubts_are_told():
-    """Counts are the verdict, so they must repeat; two more or less are nothing. A run far from the
-    others is named, and its time stays in the mean. Without a second run there is no interval.
-    Nothing is said where nothing is wrong."""
+    """Counts that do not repeat, a run far from the others, one run alone; else nothing."""
     for faults, warned in (([500, 500, 509, 500], False), ([100, 100, 105, 100], True),
                            ([3, 3, 5, 3], False)):
         found = doubts.warnings(made_up([[1, 1.1, 1, 1.1]], faults=faults))
@@ -92,13 +90,10 @@ def test_json_has_every_run_and_the_comparison():
     assert comparison["difference"]["estimate"] == pytest.approx(1.5e9)
     assert document["device"] is None and document["missing"] == []
     assert document["files"][0]["read_ahead_kib"] == 128
-    assert document["host"]["kernel"].startswith("Linux ")
 
 
 def test_the_table_shows_what_was_met(capsys):
-    """Variants, figures and ratio are in the table, a label that is not the condition too; where it
-    was measured, and what could not be had. What being cold costs stands below, if both were
-    measured."""
+    """Labels, figures and ratios, where it was measured, what is missing, and costs below."""
     measurement = replace(
         made_up([[1, 1.1], [2, 2.2]], variants=("base", "new\x1b[31m")),
         missing=[Missing("the figure", "no reason", "do something")],
@@ -124,8 +119,7 @@ def test_the_table_shows_what_was_met(capsys):
 
 @pytest.mark.parametrize("times, shown", [
     ([0.0012, 0.002], "ms interval 1.60 0.00 to 6.68"),
-    ([1, 1.1], "s interval 1.050 0.415 to 1.685"),
-    ([0.1, 0.1], "ms interval 100.00 100.00 to 100.00")])
+    ([1, 1.1], "s interval 1.050 0.415 to 1.685")])
 def test_times_have_fixed_digits(capsys, times, shown):
     """Times line up, in milliseconds below a second, and none is negative."""
     measure_table.print_report(made_up([times]))
@@ -135,8 +129,7 @@ def test_times_have_fixed_digits(capsys, times, shown):
 
 
 def test_the_figure_that_matters():
-    """What being cold costs each variant, and how much more than the first one: here that is
-    (4 - 3) - (2 - 1.9) s."""
+    """What being cold costs more than for the first variant: (4 - 3) - (2 - 1.9) s."""
     walls = {("base", COLD): 2, ("new", COLD): 4, ("base", WARM): 1.9, ("new", WARM): 3}
     both = made_up([[1] * 3, [1] * 3], variants=("base", "new"), conditions=(COLD, WARM))
     both = replace(both, runs=[
@@ -160,8 +153,7 @@ def test_bytes_of_sections_that_share_a_page():
 def test_sections_of_files(tmp_path):
     """Sections with bytes in the file are found; a file that is not ELF has none."""
     names = [section.name for section in file_sections("/bin/sh")]
-    assert ".text" in names
-    assert ".bss" not in names
+    assert ".text" in names and ".bss" not in names
     (tmp_path / "text").write_text("no ELF")
     (tmp_path / "damaged").write_bytes(b"\x7fELF" + bytes(100))
     assert file_sections(tmp_path / "text") == file_sections(tmp_path / "damaged") == []

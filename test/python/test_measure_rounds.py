@@ -1,9 +1,6 @@
-"""Which runs frontload measure makes, in which order and from which state of the cache.
+"""Which runs frontload measure makes, in which order and from which state of the cache. Neither is
+real here: fakes write down what was asked of them."""
 
-Neither the commands nor the cache are real here: fakes write down what was asked of them.
-"""
-
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +22,7 @@ PAGES = 8
 
 
 class FakeCache:
-    """Holds for each file which of its pages are resident, and the log of what was done. `stay`:
-    how many pages of a file, by its name, cannot be dropped."""
+    """Which pages of each file are resident; `stay`: how many of them cannot be dropped."""
 
     def __init__(self, log, *, stay=(), visible=True, root=True):
         self.log, self.stay, self.visible, self.root = log, dict(stay), visible, root
@@ -75,12 +71,9 @@ class FakeCache:
 
 
 class FakeLauncher:
-    """Reads pages 2 and 3 of the program, writes `texts` to stdout in turn; `samples` in turn.
-    `reads_at_end`: reads all of the program as it is ended."""
+    """Reads pages 2 and 3, writes each of `texts` in turn, and ends with each of `samples`."""
 
-    def __init__(self, log, cache, samples=(), texts=(), writes=None, reads_at_end=False):
-        self.log, self.cache, self.writes = log, cache, writes
-        self.reads_at_end = reads_at_end
+    def __init__(self, samples=(), texts=()):
         self.samples, self.texts = iter(samples), iter(texts)
 
     def learn(self, command):
@@ -92,11 +85,7 @@ class FakeLauncher:
             self.cache.residency(command[0])
             self.cache.pages[command[0]][2:4] = True
         stdout.write(next(self.texts, "same").encode())
-        if self.writes:
-            self.writes()
         at_ready()
-        if self.reads_at_end:
-            self.cache.pages[command[0]][:] = True
         return next(self.samples, sample())
 
 
@@ -112,28 +101,28 @@ def variants(tmp_path):
 def measured(variants, *, cache=None, launcher=None, **plan):
     log = cache.log if cache else []
     cache = cache or FakeCache(log)
-    launcher = launcher or FakeLauncher(log, cache)
+    launcher = launcher or FakeLauncher()
     launcher.log, launcher.cache = log, cache
     return measure.measure(Plan(variants, **plan), launcher, cache), log
 
 
-def kinds(log) -> Counter:
-    return Counter(kind for kind, _ in log)
-
-
 def test_what_is_read_at_the_end_does_not_count(variants):
     """Of a program that does not end, what it has read when it is ready."""
+    cache = FakeCache([])
+
+    def ends():
+        cache.pages[variants[0].files[0]][:] = True
+        yield sample()
+
     measurement, _ = measured(variants[:1], conditions=(SELECTIVELY_COLD,), runs=1, warmup=0,
-                              launcher=FakeLauncher([], None, reads_at_end=True),
+                              cache=cache, launcher=FakeLauncher(samples=ends()),
                               ready=Ready(listening="80"))
     (run,) = measurement.runs
     assert run.total(lambda residency: residency.resident_pages) == 2
 
 
 def test_each_run_begins_in_its_condition(variants):
-    """Just before a run its own file is evicted when cold, and loaded when warm. When cold the
-    whole page cache is dropped, and what follows is warmed up again, because libraries that nobody
-    has named were dropped, too."""
+    """Evicted or loaded just before; after everything was dropped it is warmed up again."""
     run, drop, load = ("run", "a"), ("drop", "a"), ("load", "a")
     everything = ("drop", "everything")
     for conditions, expected in (
@@ -164,8 +153,7 @@ def test_seen_files_are_dropped_where_that_is_meant(variants, condition, evict_s
 
 
 def test_seen_files_that_stay_are_told(variants):
-    """A library that others hold does not spoil a cold run; how much of it stayed is in the
-    result, and what was read of the seen files counts."""
+    """A library that others hold does not spoil a cold run; the result says what stayed."""
     variant = replace(variants[0], seen=variants[1].files)
     result, _ = measured((variant,), cache=FakeCache([], stay={"b": 5}), conditions=(COLD,), runs=2)
     assert [run.label for run in result.runs] == [COLD, COLD]
@@ -184,16 +172,13 @@ def test_rounds_are_interleaved_and_balanced():
 
 
 def test_each_run_is_kept(variants, monkeypatch):
-    """There is a record of every run with its place, and warm-ups are not among them. A cold run is
-    charged with the pages it brought in, a warm run with none. What a time depends on and cannot be
-    recorded is said to be missing. The same text from every run is no difference."""
+    """But no warm-ups. Cold runs are charged with the pages they brought in, warm ones not."""
     monkeypatch.setattr(measure_host, "describe_frequency", lambda: None)
     result, log = measured(variants, runs=3, warmup=2, compare=(STDOUT,))
-    assert kinds(log)["run"] == 2 * 2 + 2 * 2 * 3
+    assert sum(kind == "run" for kind, _ in log) == 2 * 2 + 2 * 2 * 3
     assert {(run.variant, run.condition, run.round) for run in result.runs} == {
         (variant, condition, number) for variant in "ab" for condition in (SELECTIVELY_COLD, WARM)
         for number in range(3)}
-    assert [run.round for run in result.of("b", SELECTIVELY_COLD)] == [0, 1, 2]
     cold, warm = result.of("a", SELECTIVELY_COLD)[0], result.of("a", WARM)[0]
     assert next(iter(cold.files.values())).read.runs().tolist() == [[2, 2]]
     assert warm.total(lambda read: read.resident_pages) == 0
@@ -202,8 +187,7 @@ def test_each_run_is_kept(variants, monkeypatch):
 
 
 def test_pages_that_stay_are_refused_or_labelled(variants):
-    """A cold run that is not cold never becomes a figure. With --allow-warm it is made, labelled,
-    and not charged with the pages that stayed."""
+    """With --allow-warm a run is labelled, and not charged with the pages that stayed."""
     log = []
     with pytest.raises(Failure, match="1 of 8 pages stayed"):
         measured(variants[:1], cache=FakeCache(log, stay={"a": 1}), warmup=0)
@@ -216,8 +200,7 @@ def test_pages_that_stay_are_refused_or_labelled(variants):
 
 
 def test_invisible_residency_is_refused_or_labelled(variants):
-    """Where the kernel does not tell, a run cannot be called cold. With --allow-warm it is made,
-    and the figures that need residency are missing."""
+    """With --allow-warm, the figures that need residency are missing."""
     with pytest.raises(Failure, match="cannot be seen"):
         measured(variants[:1], cache=FakeCache([], visible=False))
     result, log = measured(variants[:1], cache=FakeCache([], visible=False), allow_warm=True,
@@ -231,57 +214,44 @@ def test_invisible_residency_is_refused_or_labelled(variants):
 
 
 def test_a_failing_run_ends_the_measurement(variants):
-    """A program that fails is not worth measuring: exit 1 with what it said. With --ignore-failure
-    the runs count, and the result says how many failed."""
-    failing = FakeLauncher([], None, samples=[sample(), sample(status=4, complaint="oh no")])
+    """Exit 1 with what it said; with --ignore-failure, the result counts the failures."""
+    failing = FakeLauncher(samples=[sample(), sample(status=4, complaint="oh no")])
     with pytest.raises(Failure, match="exited with status 4: oh no") as failure:
         measured(variants[:1], launcher=failing)
     assert failure.value.code == 1
     assert "--ignore-failure" in failure.value.note
-    failing = FakeLauncher([], None, samples=[sample(), sample(status=None, signal=11)])
+    failing = FakeLauncher(samples=[sample(), sample(status=None, signal=11)])
     result, _ = measured(variants[:1], launcher=failing, ignore_failure=True, runs=4)
     assert any("1 of 4 runs failed: a was ended by signal 11" in text
                for text in doubts.warnings(result))
 
 
 def test_different_outputs_are_found(variants, tmp_path):
-    """One run that writes something else is enough. A file is removed before each run: what an
-    earlier one left is not taken for output."""
-    odd = FakeLauncher([], None, texts=["same", "same", "same", "same", "odd"])
+    """One odd run is enough. What an earlier run has left is not taken for output."""
+    odd = FakeLauncher(texts=["same", "same", "same", "same", "odd"])
     result, _ = measured(variants, launcher=odd, compare=(STDOUT,), runs=2)
     assert result.differing_outputs() == [STDOUT]
     output = tmp_path / "out"
     output.write_bytes(b"stale")
-    runs = iter([True, True, False])
 
-    def writes():
-        assert not output.exists()
-        if next(runs):
-            output.write_bytes(b"new")
+    def texts():
+        for is_there in (True, True, False):
+            assert not output.exists()
+            if is_there:
+                output.write_bytes(b"new")
+            yield "same"
 
-    result, _ = measured(variants[:1], launcher=FakeLauncher([], None, writes=writes),
-                         compare=(str(output),), conditions=(SELECTIVELY_COLD,), runs=2, warmup=1)
+    result, _ = measured(variants[:1], launcher=FakeLauncher(texts=texts()), runs=2, warmup=1,
+                         compare=(str(output),), conditions=(SELECTIVELY_COLD,))
     assert [run.outputs[str(output)] == "missing" for run in result.runs] == [False, True]
     assert result.differing_outputs() == [str(output)]
 
 
 def test_braces_stand_for_the_binary(tmp_path, monkeypatch):
-    """{} is replaced in every argument and in --evict; a name is looked up like a command. A
-    command of its own may use {} for itself; its first word is the binary."""
+    """{} stands for it in arguments and in --evict, unless a command is given as it is."""
     (tmp_path / "app").touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = plans.make_variants(["env", "X={}", "{}"], [("one", "app")], ["{}", "lib.so"])
     assert found == (Variant("one", ("env", "X=app", "app"), (f"{tmp_path}/app", "lib.so")),)
     found = plans.make_variants(["/bin/sh", "-c", "{}"], [], [])
     assert found == (Variant("sh", ("/bin/sh", "-c", "{}"), ("/bin/sh",)),)
-
-
-@pytest.mark.parametrize("command, binaries, message", [
-    (["run"], [("a", "/bin/sh")], "no {}"),
-    (["{}"], [("a", "/bin/sh"), ("a", "/bin/ls")], "same name"),
-    (["{}"], [("a", "/bin/no-such-program")], "not a program"),
-])
-def test_variants_that_make_no_sense(command, binaries, message):
-    """What would measure something else than was meant is refused."""
-    with pytest.raises(Failure, match=message):
-        plans.make_variants(command, binaries, [])

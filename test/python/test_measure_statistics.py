@@ -29,8 +29,7 @@ def test_the_interval_of_a_cost_of_few_values_is_welchs():
 
 
 def test_the_interval_of_many_values_is_the_bootstraps():
-    """It needs no normal distribution: of skewed values it reaches further up than down, and it is
-    the same each time."""
+    """Of skewed values it reaches further up than down, and is the same each time."""
     values = [1.0] * 15 + [1.5, 2, 3, 5, 9]
     found = statistics.interval(values)
     assert found == statistics.interval(values)
@@ -41,8 +40,7 @@ def test_the_interval_of_many_values_is_the_bootstraps():
 
 @pytest.mark.parametrize("count", [10, 20, 50])
 def test_the_bootstrap_agrees_with_theory(count):
-    """Of normal values it reaches as far as Student's t, within the resampling's noise. Of 10, the
-    plain one would reach 18% less far, and what it calls 95% would be 90%."""
+    """Of normal values it reaches as far as Student's t, within the resampling's noise."""
     values = stats.norm.ppf((np.arange(count) + 0.5) / count)
     found = statistics.interval(values)
     reach = stats.t.ppf(0.975, count - 1) * stats.sem(values)
@@ -51,8 +49,7 @@ def test_the_bootstrap_agrees_with_theory(count):
 
 @pytest.mark.parametrize("runs", [4, 20])
 def test_differences_are_made_within_rounds(runs):
-    """What both variants meet in a round cancels out. What cold costs more is (cold2 - warm2) -
-    (cold1 - warm1): that the second is 3 slower, warm as cold, is no cost."""
+    """What both variants meet in a round cancels out, and what is as slow when warm."""
     drift = np.arange(runs) * 100.0
     found = statistics.difference(drift + 7, drift)
     assert (found.estimate, found.low, found.high) == (7, 7, 7)
@@ -65,8 +62,7 @@ def test_differences_are_made_within_rounds(runs):
 
 
 def test_ratios_are_paired_and_averaged_geometrically():
-    """A machine that gets 100 times slower does not blur a ratio that is the same in each round;
-    twice as fast in one round and twice as slow in the other is as fast."""
+    """A slower machine blurs no ratio; twice as fast and twice as slow is as fast."""
     found = statistics.ratio([1.1, 11, 110], [1, 10, 100])
     assert (found.estimate, found.low, found.high) == pytest.approx((1.1, 1.1, 1.1))
     found = statistics.ratio([2, 1], [1, 2])

@@ -1,11 +1,10 @@
-"""What names are in a link (frontload-resolve, frontload.names), and how much was found (match)."""
+"""What names are in a link (frontload-resolve, frontload.names)."""
 
 import os
 
 import pytest
 from frontload.base.errors import Failure
 from frontload.elf import file as elf
-from frontload.profile import match
 from frontload.profile import resolver as names
 from linking import Entry, profile_text, write_profile
 
@@ -56,6 +55,10 @@ def test_names_in_objects_and_archives(tmp_path, profile, assemble, run):
             (2, "exact", f"{name}(b.o)", "three")]
     place, *_ = names.resolve(os.fspath(profile("one")), [os.fspath(a)]).places
     assert (place.object, place.section, place.value) == (b"a.o", b".text.one", 0)
+    # What cannot be moved is found, but has no place.
+    a = assemble("a", ".globl fixed\n.section .init\nfixed: nop\nfunction free\n")
+    resolved = names.resolve(os.fspath(profile("fixed", "free", "gone")), [os.fspath(a)])
+    assert resolved.unmovable == {0} and resolved.defined(3) == [True, True, False]
 
 
 def test_names_in_a_linked_file(tmp_path, profile, link):
@@ -80,13 +83,6 @@ def test_static_names_of_a_linked_file(tmp_path, profile, assemble, run, llvm):
     assert len(address[0]) == 1 and len(address[1]) == 2 and address[0] < address[1]
 
 
-def test_what_cannot_be_moved_is_told(profile, assemble):
-    """It is found, but has no place."""
-    a = assemble("a", ".globl fixed\n.section .init\nfixed: nop\nfunction free\n")
-    resolved = names.resolve(os.fspath(profile("fixed", "free", "gone")), [os.fspath(a)])
-    assert resolved.unmovable == {0} and resolved.defined(3) == [True, True, False]
-
-
 @pytest.fixture
 def listed(tmp_path):
     """listed(profile, *lines): what is found in a list of symbols, `object binding name`, as
@@ -103,11 +99,16 @@ def listed(tmp_path):
 
 
 def test_names_in_a_list(profile, listed):
-    """Symbols of other formats are found by the same rules; what is found comes by entry."""
+    """Symbols of other formats are found by the same rules; what is found comes by entry. Of a line
+    that is no symbol the number is told."""
     entries = profile("one", "two.llvm.1", "_ZN1AC1Ev", "gone")
     assert listed(entries, "a.obj global one", "a.obj local two.llvm.2", "b.obj global _ZN1AC2Ev",
                   "b.obj global one") == [(0, "exact", "a.obj"), (0, "exact", "b.obj"),
                                           (1, "suffix", "a.obj"), (2, "variant", "b.obj")]
+    for line in ("a.o odd f", "", "a.o global "):
+        with pytest.raises(Failure, match="line 2: not a symbol") as failure:
+            listed(entries, "a.o global f", line)
+        assert failure.value.code == 65
 
 
 @pytest.mark.parametrize(("file", "wanted"), [
@@ -121,14 +122,6 @@ def test_local_names_in_a_list_go_by_their_source(profile, listed, file, wanted)
     found = listed(entries, "a.c.o local init", "a.obj local init", "lib.a(a.o) local init",
                    "z.o local init")
     assert [name for *_, name in found] == wanted
-
-
-def test_a_bad_list_is_refused(profile, listed):
-    """A line that is no symbol is said with its number."""
-    for line in ("a.o odd f", "", "a.o global "):
-        with pytest.raises(Failure, match="line 2: not a symbol") as failure:
-            listed(profile("f"), "a.o global f", line)
-        assert failure.value.code == 65
 
 
 def test_startup_set(tmp_path, profile, assemble, run):
@@ -163,7 +156,6 @@ def test_odd_names_come_through(profile, assemble):
 @pytest.mark.parametrize("content, code, what", [
     (None, 2, "No such file"),
     (b"", 65, "neither an ELF file nor an archive"),
-    (b"some text\n", 65, "neither an ELF file nor an archive"),
     (b"BC\xc0\xde" + bytes(16), 65, "bitcode"),
     (b"!<arch>\nrubbish", 65, "app"),
     (b"!<thin>\nnowhere/     0           0     0     644     100       `\n", 65, "app"),
@@ -195,17 +187,3 @@ def test_stripped_and_cut_files(tmp_path, profile, link, run, llvm):
     with pytest.raises(Failure, match=r"bad\.startup:5:") as caught:
         found(tmp_path / "bad.startup", program.path)
     assert caught.value.code == 65
-
-
-def test_match_tells_and_judges(capsys):
-    """The share, and what is missing first."""
-    match.judge("app", 9, [b"gone\n"], 80)
-    match.judge("app", 3, [], 100)
-    assert capsys.readouterr().err == ("frontload: note: app: 9 of 10 names found (90.00%)\n"
-                                       "frontload: note: missing: gone\\n\n"
-                                       "frontload: note: app: 3 of 3 names found (100.00%)\n")
-    with pytest.raises(Failure) as caught:
-        match.judge("app", 79, [b"g%d" % i for i in range(21)], 80)
-    assert caught.value.code == 1 and "79 of 100 names found (79.00%)" in caught.value.message
-    assert "g9" in caught.value.note and "g10" not in caught.value.note
-    match.judge("app", 0, [b"gone"], 0)

@@ -10,22 +10,8 @@ BEFORE = '{"what": "was there before"}\n'
 LIST = listing.to_bytes(ReadingList(1, {File("/a", 9 * PAGE, 1): {3: Touch(0, 1, MAP)}}))
 
 
-@pytest.fixture
-def some(tmp_path):
-    """some(data): three files with this in them, and the second of them, which was cut."""
-
-    def some(data: bytes):
-        files = [tmp_path / f"{number}.in" for number in range(3)]
-        for file in files:
-            file.write_bytes(data)
-        files[1].write_bytes(data[:-3])
-        return files, files[1]
-
-    return some
-
-
 @pytest.mark.parametrize("verb", ["files", "order", "predict", "predict starts"])
-def test_one_bad_file_ends_the_work(verb, some, link, startup, cli, tmp_path):
+def test_one_bad_file_ends_the_work(verb, link, startup, cli, tmp_path):
     """It is told with its reason, and the previous output stays."""
     output = tmp_path / "output.json"
     output.write_text(BEFORE)
@@ -36,7 +22,11 @@ def test_one_bad_file_ends_the_work(verb, some, link, startup, cli, tmp_path):
                     lambda: link().trace(tmp_path / "t", "main").read_bytes()),
         "order": (["order", "--linker", "lld", "-o", output],
                   lambda: startup("main").read_bytes())}[verb]
-    files, bad = some(data())
+    files = [tmp_path / f"{number}.in" for number in range(3)]
+    for file in files:
+        file.write_bytes(data())
+    bad = files[1]
+    bad.write_bytes(bad.read_bytes()[:-3])
     result = cli(*make, *files, code=65)
     assert result.err.startswith(f"frontload: error: {bad}:")
     assert output.read_text() == BEFORE

@@ -5,46 +5,29 @@ import re
 import pytest
 from abilities import needs
 from frontload.profile.startup_profile import Name
-from ordered_program import START, START_UNITS, UNITS, Linked, mangled, startup_entries
+from ordered_program import START, START_UNITS, UNITS, mangled, startup_entries
 
 pytestmark = needs("program:ld.bfd")
-KINDS = {
-    "pie": (["-pie"], ["-fPIE"]),
-    "no-pie": (["-no-pie"], ["-fno-PIE"]),
-    "static": (["-static"], ["-fno-PIE"]),
-    "static-pie": (["-static-pie"], ["-fPIE"]),
-    "shared": (["-shared"], ["-fPIC", "-DLIBRARY"]),
-}
 OUTPUTS = (".text", ".rodata", ".data.rel.ro", ".data", ".bss")
 
 
-def is_first(linked: Linked, names: list[str], section: str) -> None:
-    """Names are in this order, at the start of a section, with nothing but padding between."""
-    end = linked.sections[section]["sh_addr"]
-    for name in names:
-        symbol = linked.symbols[name]
-        assert symbol.section == section
-        assert 0 <= symbol.address - end <= 64, (name, hex(symbol.address), hex(end))
-        end = symbol.address + symbol.size
+def order_and_link(built, names, *files, uses=()):
+    """The script for these names, and the program that ld links by it."""
+    script, _ = built.order("bfd", built.profile(*names), "--objects", *built.objects, *files)
+    return script, built.link("bfd", *uses, *built.objects, *files, f"-Wl,-T,{script}")
 
 
-def use_library(built, library: Linked) -> Linked:
-    """A program that does what the library does."""
-    main = built.compile("use", 'extern "C" int work(); int main() { return work(); }')
-    return built.link("bfd", main, library.path, name=f"use-{library.path.name}")
-
-
-@pytest.mark.parametrize(("kind", "compiler"), [
-    ("pie", "gcc"), ("no-pie", "clang"), ("static", "gcc"), ("static-pie", "clang"),
-    ("shared", "gcc"), ("shared", "clang")])
-def test_startup_is_first_in_each_section(build_program, compiler, kind):
+@pytest.mark.parametrize(("kind", "compiler", "flags"), [
+    ("pie", "gcc", ["-fPIE"]), ("no-pie", "clang", ["-fno-PIE"]), ("static", "gcc", ["-fno-PIE"]),
+    ("static-pie", "clang", ["-fPIE"]), ("shared", "gcc", ["-fPIC", "-DLIBRARY"]),
+    ("shared", "clang", ["-fPIC", "-DLIBRARY"])])
+def test_startup_is_first_in_each_section(build_program, compiler, kind, flags):
     """For each kind of output; the program does what it did, and throws from front and cold."""
-    link_flags, flags = KINDS[kind]
     built = build_program(compiler, *flags)
     script, _ = built.order("bfd", built.profile(*startup_entries()), "--output-kind", kind,
                             "--objects", *built.objects)
-    plain = built.link("bfd", *link_flags, *built.objects, name="plain")
-    linked = built.link("bfd", *link_flags, *built.objects, f"-Wl,-T,{script}")
+    plain = built.link("bfd", f"-{kind}", *built.objects, name="plain")
+    linked = built.link("bfd", f"-{kind}", *built.objects, f"-Wl,-T,{script}")
     functions = [mangled(name) for name in START]
     assert linked.functions()[:6] == functions
     # Up to where the helpers and tables that each function needs are between them.
@@ -53,24 +36,27 @@ def test_startup_is_first_in_each_section(build_program, compiler, kind):
         names = [prefix + unit for unit in START_UNITS]
         cold = [prefix + unit for unit in UNITS if unit not in START_UNITS]
         if linked.symbols[names[0]].section == section:  # not relocated: in .rodata
-            is_first(linked, names, section)
+            end = linked.sections[section]["sh_addr"]
+            for symbol in map(linked.symbols.get, names):  # nothing but padding between
+                assert symbol.section == section and 0 <= symbol.address - end <= 64
+                end = symbol.address + symbol.size
             assert linked.address(names[-1]) < min(map(linked.address, cold))
     tables = ["table_" + unit for unit in START_UNITS]
     assert linked.in_order(["table_" + unit for unit in UNITS])[:3] == tables
     if kind == "shared":
-        linked, plain = (use_library(built, library) for library in (linked, plain))
-    assert built.output_of(linked) == built.output_of(plain)
-    assert "thrown by unit_f" in built.output_of(linked)
-    assert "thrown by unit_a" in built.output_of(linked)
+        main = built.compile("use", 'extern "C" int work(); int main() { return work(); }')
+        linked, plain = (built.link("bfd", main, each.path, name=f"use-{each.path.name}")
+                         for each in (linked, plain))
+    said = built.run(linked.path).stdout
+    assert said == built.run(plain.path).stdout
+    assert "thrown by unit_f" in said and "thrown by unit_a" in said
 
 
 def test_other_sections_stay_as_they_are(build_program):
     """The same sections in the same order, the same RELRO, and thread-local data where it was."""
     built = build_program()
-    script, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
-                            *built.objects)
     plain = built.link("bfd", *built.objects, name="plain")
-    linked = built.link("bfd", *built.objects, f"-Wl,-T,{script}")
+    _, linked = order_and_link(built, startup_entries())
     assert list(plain.sections) == list(linked.sections)
     for section in (".init_array", ".tdata", ".tbss", ".dynamic", ".eh_frame"):
         if section in plain.sections:
@@ -83,9 +69,8 @@ def test_garbage_is_still_collected(build_program):
     """A pattern keeps nothing that --gc-sections drops, of what startup once touched, too."""
     built = build_program()
     unused = built.compile("unused", "int unused_code(int x) { return x * 3; }")
-    script, _ = built.order("bfd", built.profile(*startup_entries(), "_Z11unused_codei"),
-                            "--objects", *built.objects, unused)
-    linked = built.link("bfd", *built.objects, unused, f"-Wl,-T,{script}", "-Wl,--gc-sections")
+    script, linked = order_and_link(built, [*startup_entries(), "_Z11unused_codei"], unused,
+                                    uses=["-Wl,--gc-sections"])
     assert "_Z11unused_codei" in script.read_text()
     assert "_Z11unused_codei" not in linked.symbols
     assert linked.functions()[:6] == [mangled(name) for name in START]
@@ -102,8 +87,8 @@ def test_the_script_is_that_of_the_options(build_program, run, options):
     text = script.read_text().split("*/\n", 1)[1]
     ours = [line for line in text.splitlines() if line not in default.splitlines()]
     assert all(re.fullmatch(r" {4}\S+\(\S+\)|.*\{|.*\}", line) for line in ours)
-    kept = re.sub(r"\n {4}[^\n]*(?=\n)", "", text)
-    assert re.sub(r"\s", "", re.sub(r"\n {4}[^\n]*(?=\n)", "", default)) == re.sub(r"\s", "", kept)
+    kept, before = (re.sub(r"\n {4}[^\n]*(?=\n)|\s", "", each) for each in (text, default))
+    assert kept == before
     linked = built.link("bfd", *built.objects, f"-Wl,-T,{script}",
                         *(["-Wl," + ",".join(options)] if options else []))
     assert linked.functions()[:6] == [mangled(name) for name in START]
@@ -121,30 +106,34 @@ def test_namesakes_are_told_apart_by_object(build_program, flags, name):
     built = build_program()
     made = [built.compile(each, namesakes(built, number))
             for number, each in enumerate([f"sub {name}", f"x{name}", name], 1)]
-    files = [built.archive("libsame.a", flags, made)] if flags else made
+    files = [built.folder / "libsame.a"] if flags else made
+    if flags:
+        built.run("ar", flags, *files, *made)
     owner = f"libsame.a({name}.o)" if flags else f"{name}.o"
-    startup = built.profile(Name("function", "text", b"_ZL4samei", owner.encode()),
-                            *startup_entries())
-    script, _ = built.order("bfd", startup, "--objects", *built.objects, *files)
-    uses = [f"-Wl,-u,_Z6user_{number}i" for number in (1, 2, 3)]
-    linked = built.link("bfd", *uses, *built.objects, *files, f"-Wl,-T,{script}")
-    same = linked.namesakes("_ZL4samei")
+    names = [Name("function", "text", b"_ZL4samei", owner.encode()), *startup_entries()]
+    script, linked = order_and_link(built, names, *files, uses=[
+        f"-Wl,-u,_Z6user_{number}i" for number in (1, 2, 3)])
+    same = [address for symbol, address in linked.all if symbol == "_ZL4samei"]
     first = linked.address(mangled(START[0]))
     assert len(same) == 3 and same[0] < first < same[1] < same[2]
     assert linked.sections[".text"]["sh_addr"] == same[0]
+    # ld links a member that a pattern names outright; ours are globs.
+    assert "_ZL4samei" not in built.link("bfd", *built.objects, f"-Wl,-T,{script}").symbols
 
 
-def test_an_archive_member_is_not_linked_for_being_ordered(build_program):
-    """ld links a file that a pattern names outright; ours are globs."""
-    built = build_program()
-    other = built.compile("other", namesakes(built, 1))
-    twin = built.compile("twin", namesakes(built, 2))
-    startup = built.profile(Name("function", "text", b"_ZL4samei", b"other.o"),
-                            *startup_entries())
-    script, _ = built.order("bfd", startup, "--objects", *built.objects, other, twin)
-    assert "other.o(.text._ZL4samei)" in script.read_text()
-    linked = built.link("bfd", *built.objects, f"-Wl,-T,{script}")
-    assert "_ZL4samei" not in linked.symbols
+def test_sections_are_guessed_from_a_linked_program(build_program):
+    """Compilers name them after functions, of a constructor after C1 or C2, which are one."""
+    built = build_program("clang")
+    made = built.compile("made", "struct Made { Made(int); int x; };\n"
+                         "__attribute__((noinline)) Made::Made(int x) : x(x) {}\n"
+                         "extern int order_of_construction;\nMade made(order_of_construction);\n")
+    plain = built.link("bfd", *built.objects, made, name="plain")
+    initializer, = (name for name in plain.symbols if name.startswith("_GLOBAL__sub_I_made.cpp"))
+    names = ["_ZN4MadeC1Ei", initializer, *map(mangled, START), "main"]
+    for files in (["--binary", plain.path], ["--objects", *built.objects, made]):
+        script, _ = built.order("bfd", built.profile(*names), *files)
+        linked = built.link("bfd", *built.objects, made, f"-Wl,-T,{script}")
+        assert linked.in_order([*names, *linked.functions()[6:]])[:len(names)] == names
 
 
 def test_odd_names(build_program):
@@ -153,9 +142,7 @@ def test_odd_names(build_program):
     odd = ["a b", "c*d", "e[f]", "g/*h", "i\"j", "k(l)", "m,n", "ö", "o;p", "q{r}"]
     made = built.odd_functions([name.replace('"', '\\"') for name in odd])
     names = [f"odd{number}" for number in reversed(range(len(odd)))]
-    script, _ = built.order("bfd", built.profile(*names, *startup_entries()), "--objects",
-                            *built.objects, made)
-    linked = built.link("bfd", *built.objects, made, f"-Wl,-T,{script}")
+    _, linked = order_and_link(built, [*names, *startup_entries()], made)
     assert linked.in_order(names) == names
     assert linked.sections[".text"]["sh_addr"] == linked.address(names[0])
     assert linked.address(names[-1]) < linked.address(mangled(START[0]))
@@ -164,10 +151,8 @@ def test_odd_names(build_program):
 def test_constants_without_a_symbol_go_along(build_program, run):
     """Jump tables of startup's functions are first in .rodata, merged constants behind them."""
     built = build_program("clang")
-    script, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
-                            *built.objects)
     map_file = built.folder / "map"
-    linked = built.link("bfd", *built.objects, f"-Wl,-T,{script},-Map={map_file}")
+    _, linked = order_and_link(built, startup_entries(), uses=[f"-Wl,-Map={map_file}"])
     tables = re.findall(r"^ \.rodata\.\S*choose_(unit_.)\S*\s+0x(\w+)", map_file.read_text(), re.M)
     assert [unit for unit, _ in sorted(tables, key=lambda pair: int(pair[1], 16))][:3] == [
         "unit_f", "unit_b", "unit_g"]
@@ -175,33 +160,6 @@ def test_constants_without_a_symbol_go_along(build_program, run):
                  re.findall(r"^ \.rodata\.cst8\s+0x(\w+)\s+0x[1-9a-f]", map_file.read_text(), re.M)]
     cold = min(linked.address("table_" + unit) for unit in UNITS if unit not in START_UNITS)
     assert constants and max(constants) < cold
-
-
-def test_sections_are_guessed_from_a_linked_program(build_program):
-    """With only the program that was linked, names of sections are what compilers make them."""
-    built = build_program()
-    plain = built.link("bfd", *built.objects, name="plain")
-    script, result = built.order("bfd", built.profile(*startup_entries(), "main"), "--binary",
-                                 plain.path)
-    assert "guessed" in result.err
-    linked = built.link("bfd", *built.objects, f"-Wl,-T,{script}")
-    assert linked.functions()[:6] == [mangled(name) for name in START]
-    assert linked.address("main") < min(map(linked.address, linked.functions()[6:]))
-
-
-def test_constructors_are_found_by_either_name(build_program):
-    """C1 and C2 are one function, in a section that is called after one of them."""
-    built = build_program("clang")
-    made = built.compile("made", "struct Made { Made(int); int x; };\n"
-                         "__attribute__((noinline)) Made::Made(int x) : x(x) {}\n"
-                         "extern int order_of_construction;\nMade made(order_of_construction);\n")
-    plain = built.link("bfd", *built.objects, made, name="plain")
-    initializer, = (name for name in plain.symbols if name.startswith("_GLOBAL__sub_I_made.cpp"))
-    names = ["_ZN4MadeC1Ei", initializer]
-    for files in (["--binary", plain.path], ["--objects", *built.objects, made]):
-        script, _ = built.order("bfd", built.profile(*names), *files)
-        linked = built.link("bfd", *built.objects, made, f"-Wl,-T,{script}")
-        assert linked.in_order([*names, *linked.functions()])[:2] == names
 
 
 def test_section_ordering_file(build_program, tmp_path):

@@ -20,6 +20,7 @@ PART = """
 static __attribute__((noinline)) int helper(int x) {{ return x * {0} + 1; }}
 int {1}(int x) {{ return helper(x); }}
 """
+IN_PARTS = Name("function", "text", b"helper", b"part.c")
 
 
 @pytest.fixture
@@ -60,15 +61,11 @@ def bolt(run, llvm, program):
     return bolt
 
 
-def helper(file):
-    return Name("function", "text", b"helper", file)
-
-
 def test_bolt_orders_by_the_file(startup, cli, program, bolt, tmp_path):
     """Functions come in first-touch order, a local one of one file and not that of the other."""
     wanted = ["f2", "main.c:helper", "b", "main", "a", "f1"]
     assert [name for name in functions(program) if name in wanted] != wanted
-    path = startup("f2", helper(b"main.c"), "b", "main", "a", "f1",
+    path = startup("f2", Name("function", "text", b"helper", b"main.c"), "b", "main", "a", "f1",
                    Name("data", "data", b"counter"), "gone")
     result = cli("order", path, "--linker", "bolt", "--binary", program, "-o",
                  tmp_path / "app.order")
@@ -79,7 +76,7 @@ def test_bolt_orders_by_the_file(startup, cli, program, bolt, tmp_path):
 
 def test_files_of_one_name_are_numbered_as_bolt_does(startup, cli, program, bolt, tmp_path):
     """What two files of one name define is told apart by address: the lines are BOLT's names."""
-    path = startup(helper(b"part.c"), "main")
+    path = startup(IN_PARTS, "main")
     cli("order", path, "--linker", "bolt", "--binary", program, "-o", tmp_path / "app.order")
     lines = (tmp_path / "app.order").read_text().split()
     assert lines == ["helper/part.c/1", "helper/part.c/2", "main"]
@@ -89,19 +86,16 @@ def test_files_of_one_name_are_numbered_as_bolt_does(startup, cli, program, bolt
 
 
 def test_without_the_program_a_name_is_all_of_that_name(startup, cli, bolt, tmp_path):
-    cli("order", startup("main", helper(b"part.c"), "f1"), "--linker", "bolt",
+    cli("order", startup("main", IN_PARTS, "f1"), "--linker", "bolt",
         "-o", tmp_path / "app.order")
     assert (tmp_path / "app.order").read_text().split() == ["main", "helper", "f1"]
     assert bolt(tmp_path / "app.order")[:5] == ["main", "main.c:helper", "part.c:helper",
                                                 "part.c:helper", "f1"]
 
 
-def test_a_name_with_a_newline_is_left_out(startup, cli):
+def test_what_bolt_does_not_take(startup, cli, program):
+    """A name with a newline; objects, because BOLT does not link."""
     result = cli("order", startup("#f", "a\nb", " f"), "--linker", "bolt")
     assert result.out == "#f\n f\n" and "1 name left out, which BOLT cannot read" in result.err
-
-
-def test_objects_are_refused(startup, cli, program):
-    """BOLT does not link, so it is the program that has to be given."""
     result = cli("order", startup("main"), "--linker", "bolt", "--objects", program, code=2)
     assert "linked program" in result.err and "--binary" in result.err

@@ -42,24 +42,13 @@ def test_only_what_ran_is_in_the_front(build_app, run, cli, tmp_path, llvm):
         assert set(again[shape].blocks) <= set(once[shape].blocks)
 
 
-@needs("valgrind", "ptrace")
-def test_breakpoints_see_the_same_blocks(build_app, cli, tmp_path):
-    """As valgrind, but for what it cannot tell: a block that begins where another was first."""
-    app = build_app("app")
-    found = {}
-    for way in ("--data", "--blocks"):
-        cli("record", way, "-o", tmp_path / way, "--", app, "more")
-        cli("profile", tmp_path / way, "-o", tmp_path / f"{way}.startup")
-        found[way] = {shape: set(counts.blocks) for shape, counts in
-                      profile.read(tmp_path / f"{way}.startup").blocks.items()}
-    assert found["--blocks"].keys() == found["--data"].keys() and len(found["--blocks"]) > 8
-    for shape, blocks in found["--blocks"].items():
-        assert 0 in blocks and blocks <= found["--data"][shape]
-    certain, perhaps = (sum(map(len, found[way].values())) for way in ("--blocks", "--data"))
-    assert certain >= 0.85 * perhaps
+def test_what_is_missing_is_said(link, startup, cli):
+    for given, said in (((), "only what is linked can tell"),
+                        (("--binary", link().path), "has no basic blocks")):
+        assert said in cli("order", startup("main"), "--linker", "clang", *given, code=2).err
 
 
-def test_a_function_that_has_changed_is_left_whole(build_app, startup_of, cli, tmp_path):
+def test_a_function_that_has_changed_is_left_whole(link, build_app, startup_of, cli, tmp_path):
     """Its blocks have other numbers now, which clang would take for what they were."""
     plain = build_app("plain")
     startup = startup_of(plain, lambda blocks: blocks[:2], b"_Z5tablei", b"_Z7catcheri")
@@ -72,6 +61,8 @@ def test_a_function_that_has_changed_is_left_whole(build_app, startup_of, cli, t
     for program, number in ((changed, 1), (plain, 2)):
         checked = cli("check", program, "--profile", startup, code=None).out
         assert f"recorded: {number} of 2 functions" in checked
+    said = cli("order", startup, "--linker", "clang", "--binary", link().path, code=2).err
+    assert "has no map of its basic blocks" in said
     # As with other orders, too little of a profile is an error, and nothing is written.
     (tmp_path / "app.blocks").unlink()
     cli("order", startup, "--linker", "clang", "--binary", changed, "--min-match", "90",
@@ -82,8 +73,7 @@ def test_a_function_that_has_changed_is_left_whole(build_app, startup_of, cli, t
 @pytest.mark.parametrize("rare, goes_along", [(3, False), (2, True)])
 def test_where_runs_differ_more_goes_along(build_app, startup_of, cli, tmp_path, rare,
                                            goes_along):
-    """What lies between the ends of a function, of more bytes than go along without a reason, if
-    few runs reached the last block that any did."""
+    """What lies between the ends of a function, if few runs reached the last block that any did."""
     plain = build_app("plain", sources={"main.cpp": """
         extern "C" int puts(const char *); volatile int sink;
         extern "C" int work(int x) {
@@ -115,18 +105,3 @@ def test_namesakes_are_left_out(build_app, startup_of, cli, tmp_path):
                  "-o", tmp_path / "app.blocks", "--min-match", "0")
     assert "1 name left out, which several functions have" in result.err
     assert "_ZL4samei" not in clusters(tmp_path / "app.blocks")
-
-
-def test_what_is_missing_is_said(build_app, startup_of, run, llvm, cli, tmp_path):
-    plain = build_app("plain")
-    startup = startup_of(plain, lambda blocks: blocks[:1], b"main")
-    without = tmp_path / "without.startup"
-    without.write_bytes(b"".join(line for line in startup.read_bytes().splitlines(keepends=True)
-                                 if not line.startswith(b"blocks:")))
-    (tmp_path / "bare.c").write_text("int main(void) { return 0; }\n")
-    bare = tmp_path / "bare"
-    run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", tmp_path / "bare.c", "-o", bare)
-    for given, said in (((without, "--binary", plain), "has no basic blocks"),
-                        ((startup,), "only what is linked can tell"),
-                        ((startup, "--binary", bare), "has no map of its basic blocks")):
-        assert said in cli("order", "--linker", "clang", *given, code=2).err

@@ -14,8 +14,7 @@ BALANCED = "-Wl,--bp-startup-sort=function"
 
 @pytest.fixture
 def lld(run, llvm, tmp_path):
-    """lld(profile, *objects): links with this temporal profile; returns how many sections lld says
-    that it has ordered, and the addresses of all symbols."""
+    """lld(profile, *objects): links; how many sections lld has ordered, and the addresses."""
 
     def lld(profile, *objects):
         result = run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", "-o", tmp_path / "again",
@@ -80,19 +79,24 @@ def test_aliases_are_written_too(startup, cli, lld, run, llvm, compile, tmp_path
 
 
 def test_each_profile_is_a_trace(startup, cli, run, llvm, tmp_path):
-    """Several profiles are scenarios: llvm-profdata reads a trace of each."""
-    one = startup("main", "a", "b", file="one.startup")
-    other = startup("main", "b", "c", file="other.startup")
-    cli("order", one, other, "--linker", "llvm-profdata", "-o", tmp_path / "app.proftext")
-    assert show(run, llvm, tmp_path / "app.proftext") == [(1, ["main", "a", "b"]),
-                                                          (1, ["main", "b", "c"])]
-
-
-def test_scenarios_are_merged_for_other_linkers(startup, cli):
-    """For a linker that takes one order, several profiles are one, as `frontload profile` does."""
+    """A linker that takes one order gets that of all, as `frontload profile` merges them."""
     one = startup("main", "a", "z", file="one.startup")
     other = startup("main", "b", "c", file="other.startup")
+    cli("order", one, other, "--linker", "llvm-profdata", "-o", tmp_path / "app.proftext")
+    assert show(run, llvm, tmp_path / "app.proftext") == [(1, ["main", "a", "z"]),
+                                                          (1, ["main", "b", "c"])]
     assert cli("order", other, one, "--linker", "lld").out.split() == ["main", "a", "b", "c", "z"]
+
+
+def test_balanced_partitioning_takes_any_name(startup, cli):
+    """Only numbers are handed to llvm-profdata; a linker that keeps first touches is refused."""
+    path = startup("a;b", "7", Name("string", "rodata", b"hello"), "main")
+    result = cli("order", path, "--linker", "lld", "--algorithm", "bp")
+    assert sorted(result.out.split()) == ["7", "a;b", "main"]
+    assert "1 section or string left out" in result.err
+    for linker in ("mold", "llvm-profdata"):
+        result = cli("order", path, "--linker", linker, "--algorithm", "bp", code=2)
+        assert "takes no --algorithm" in result.err and "lld" in result.err
 
 
 def test_names_that_llvm_would_misread_are_left_out(startup, cli, run, llvm, tmp_path):
@@ -110,10 +114,8 @@ def test_long_traces_come_with_the_option_that_keeps_them(startup, cli, run, llv
     result = cli("order", startup(*names), "--linker", "llvm-profdata",
                  "-o", tmp_path / "app.proftext")
     option = re.search(r"--temporal-profile-max-trace-length=\d+", result.err)[0]
-    for options, length in (([], 10_000), ([option], 10_003)):
-        run(llvm / "llvm-profdata", "merge", *options, "app.proftext", "-o", "app.profdata",
-            cwd=tmp_path)
-        assert len(show(run, llvm, tmp_path / "app.profdata")[0][1]) == length
+    run(llvm / "llvm-profdata", "merge", option, "app.proftext", "-o", "app.profdata", cwd=tmp_path)
+    assert len(show(run, llvm, tmp_path / "app.profdata")[0][1]) == 10_003
 
 
 def test_balanced_partitioning_is_llvms(startup, cli, run, llvm, tmp_path):
@@ -130,18 +132,3 @@ def test_balanced_partitioning_is_llvms(startup, cli, run, llvm, tmp_path):
     wanted = [first_touch[int(number)] for number in re.findall(r"^f(\d+)$", text, re.M)]
     assert cli("order", *scenarios, "--linker", "lld", "--algorithm", "bp").out.split() == wanted
     assert sorted(first_touch) == sorted(wanted) and first_touch != wanted
-
-
-def test_balanced_partitioning_takes_any_name(startup, cli):
-    """Only numbers are handed to llvm-profdata, so names that it would misread are ordered, too."""
-    path = startup("a;b", "7", Name("string", "rodata", b"hello"), "main")
-    result = cli("order", path, "--linker", "lld", "--algorithm", "bp")
-    assert sorted(result.out.split()) == ["7", "a;b", "main"]
-    assert "1 section or string left out" in result.err
-
-
-def test_a_linker_that_keeps_first_touches_takes_no_algorithm(startup, cli):
-    """What has an order of its own is refused, and those that do not are named."""
-    for linker in ("mold", "llvm-profdata"):
-        result = cli("order", startup("main"), "--linker", linker, "--algorithm", "bp", code=2)
-        assert "takes no --algorithm" in result.err and "lld" in result.err

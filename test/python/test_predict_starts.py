@@ -137,9 +137,7 @@ print(json.dumps({name: [[getattr(starts[0], figure) for figure in figures],
 
 @needs("loop-devices", "throttle", "perf", "quiet-page-cache", "kernel>=6.17")
 def test_the_kernel_does_what_is_predicted(run):
-    """A start of many files, by mappings and by read(2), takes the faults, bytes and requests that
-    were predicted, within 10%; with the list it hardly waits. But the kernel may page out what was
-    just read: then there are more faults and requests, and less is in memory at the end."""
+    """Within 10%; but the kernel may page out what was just read, then there are more faults."""
     script = "import argparse, asyncio, decimal, email, http.server, json, sqlite3, ssl"
     found = json.loads(run(sys.executable, "-c", ON_A_DEVICE, sys.executable, "-c", script,
                            env=os.environ | {"PYTHONPATH": os.pathsep.join(

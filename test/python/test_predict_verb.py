@@ -70,8 +70,7 @@ def test_a_table_has_a_line_for_each_variant_and_device(cli, program, other, tra
 
 
 def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
-    """The time of the processor counts for how many times as fast a variant is. The trace says
-    which program it is of."""
+    """The time of the processor counts, too. The trace says which program it is of."""
     document = json.loads(cli(
         "predict", "--device", "custom", "--device-latency", "0.25", "--device-bandwidth", "2M",
         "--read-ahead", "16", "--warm", "3", "--json", traces).out)
@@ -83,12 +82,6 @@ def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
     assert figures["total_seconds"] == figures["seconds"] + 3
     assert figures["seconds"] == pytest.approx(figures["requests"] / 4
                                                + figures["read_bytes"] / 2e6)
-
-
-def test_all_devices_have_the_described_one_among_them(cli, traces):
-    document = json.loads(cli("predict", "--device", "all", "--device", "custom", "--device-iops",
-                              "9", "--device-bandwidth", "1G", "--json", traces).out)
-    assert list(document["variants"][0]["devices"]) == ["hdd", "emmc", "ssd", "nfs", "custom"]
 
 
 @pytest.mark.parametrize("how", ["--recorded", "--variant", "in its place"])
@@ -115,7 +108,6 @@ def test_traces_of_another_build_are_an_error(cli, program, other, traces, how):
     (["--device", "drum", "traces"], 2, "'drum' is not one of hdd"),
     (["--variant", "a", "traces"], 2, "'a' is not NAME=BINARY"),
     (["--variant", "a=x", "--variant", "a=y", "traces"], 2, "two variants have the same name"),
-    (["--variant", "a=bad", "traces"], 65, "give a program or a shared library"),
     (["--warm", "nan", "traces"], 2, "'nan' is not a number above 0"),
     (["--device-bandwidth", "2T", "traces"], 2, "'2T' is not a number of bytes above 0"),
 ])

@@ -123,7 +123,7 @@ def test_only_the_first_signal_counts():
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-# Gets SIGTERM before the command is there, or SIGINT and SIGTERM while it runs.
+# The one gets SIGTERM before the command is there, the other SIGINT and SIGTERM while it runs.
 EARLY = """
 import os, signal, subprocess, sys
 from frontload.base import processes

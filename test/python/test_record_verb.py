@@ -18,8 +18,8 @@ from frontload.profile import trace
 from places import BUILD
 from trace_writer import TraceWriter
 
-# What the program of conftest.py enters, as the runtime sees it.
-RUNTIME_NAMES = ["main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
+# What the program of conftest.py enters.
+ENTERED = ["main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
 TRACE = TraceWriter().module(1, "/app").event(1).event(2).to_bytes()
 STAND_IN = f"""#!{sys.executable}
 import os, sys
@@ -85,7 +85,8 @@ def test_the_command_runs_and_the_traces_are_counted(stand_in, run, tmp_path):
 
 
 def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
-    """The pattern holds after a change of folder; --data has its own recorder."""
+    """The pattern holds after a change of folder; --data has its own recorder; --pid, the tracer's,
+    has no command."""
     record("-o", "100%", "--module", "a.so", "--module", "b.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/100%%/%m.%p.fltrace", "--module=a.so",
                                 "--module=b.so", "--until=ready", "frontload-trace"]
@@ -93,19 +94,17 @@ def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
     record("--data", "-o", "out", "--module", "a.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/out/%m.%p.fltrace", "--module=a.so",
                                 "--until=ready", "frontload-valgrind"]
+    record("--pid", os.getpid(), "--for", "1.5", "--role", "renderer")
+    assert record.options()[1:] == ["--role=renderer", "--for=1.5", f"--pid={os.getpid()}",
+                                    "frontload-trace"]
 
 
-def test_the_default_folder_is_made(record, tmp_path):
-    """Without -o, traces go to frontload-traces in the current folder."""
-    record("--", "true")
-    assert len(trace.find(tmp_path / "frontload-traces")) == 1
-
-
-@pytest.mark.parametrize(("script", "code"), [
-    ("exit 7", 7), ("exit 255", 255), ("kill -TERM $$", 128 + 15), ("kill -KILL $$", 128 + 9)])
-def test_the_exit_status_is_handed_on(record, script, code):
-    """The status is the command's, 128 + N if signal N ended it."""
+@pytest.mark.parametrize(("script", "code"), [("exit 255", 255), ("kill -KILL $$", 128 + 9)])
+def test_the_exit_status_is_handed_on(record, tmp_path, script, code):
+    """The status is the command's, 128 + N if signal N ended it. Without -o, traces go to
+    frontload-traces in the current folder."""
     record("--", "sh", "-c", script, code=code)
+    assert len(trace.find(tmp_path / "frontload-traces")) == 1
 
 
 def test_arguments_and_environment_are_left_alone(record):
@@ -122,8 +121,7 @@ def test_no_trace_is_an_error(record, tmp_path):
     record("--", "sh", "-c", "exit 7", code=7)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2,
-                                    signal.SIGRTMIN + 2])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGRTMIN + 2])
 def test_signals_are_handed_on(stand_in, spawn, number):
     """A signal to frontload ends the command, which may catch it, and its status is handed on."""
     process = spawn(*FRONTLOAD, "record", "--", "sh", "-c",
@@ -139,26 +137,21 @@ def test_ctrl_c_is_the_commands_to_handle(stand_in, spawn):
                     start_new_session=True)
     assert process.stdout.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait() == 128 + 2
-    assert "1 trace" in process.stderr.read()
+    assert process.wait() == 128 + 2 and "1 trace" in process.stderr.read()
 
 
 @pytest.mark.parametrize(("args", "what"), [
-    ([], "a COMMAND is needed"),
     (["--"], "a COMMAND is needed"),
     (["--for", "-1", "--", "true"], "not a number of seconds above 0"),
-    (["--for", "soon", "--", "true"], "not a number of seconds above 0"),
     (["--with", "runtime", "--until", "f", "--", "true"], "frontload_startup_done()"),
     (["--data", "--with", "runtime", "--", "true"], "decided when it is compiled"),
     (["--pid", "0"], "--pid"),
     (["--pid", "1", "--", "true"], "without a COMMAND"),
     (["--pid", "1", "--data"], "it goes with --module"),
     (["--pid", "1", "--until-idle", "5"], "it goes with --module"),
-    (["-o", "file", "--", "true"], "file: File exists"),
     (["-o", "file/sub", "--", "true"], "Not a directory"),
     (["--files", "--role", "gpu", "--", "true"], "--role"),
-    *((["--role", role, "--", "true"], "not a role")
-      for role in ("", "two words", "x" * 32, "\xe9")),
+    *((["--role", role, "--", "true"], "not a role") for role in ("", "two words", "x" * 32)),
 ])
 def test_wrong_use_runs_nothing(record, tmp_path, args, what):
     """A wrong command line or folder is refused before the command is started."""
@@ -182,27 +175,17 @@ def test_with_the_runtime(record, tmp_path):
     assert "-finstrument-functions" in result.err
 
 
-@pytest.mark.parametrize(("command", "code"), [("./no-such-program", 127), ("./file", 126)])
-def test_a_command_that_cannot_be_run(record, tmp_path, command, code):
+@pytest.mark.parametrize(("command", "code"), [("./no-such-program", 127), ("./tools", 126)])
+def test_a_command_that_cannot_be_run(record, command, code):
     """The status is the one that shells give: 127 if it is not there, 126 if it cannot be run."""
-    (tmp_path / "file").touch()
-    result = record("--with", "runtime", "--", command, code=code)
-    assert result.err.startswith(f"frontload: error: {command}: ")
+    assert record("--with", "runtime", "--", command, code=code).err.startswith(
+        f"frontload: error: {command}: ")
 
 
 def test_a_bad_trace_is_a_warning(record):
     """A trace that cannot be read back is said, and does not change the command's status."""
-    script = "echo rubbish > out/x.1.fltrace; exit 3"
-    result = record("-o", "out", "--", "sh", "-c", script, code=3)
-    assert "warning" in result.err and "x.1.fltrace: not a trace" in result.err
-
-
-def test_a_process_that_runs(record):
-    """--pid is the tracer's, with what goes with it."""
-    record("--pid", os.getpid(), "--for", "1.5", "--until", "ready", "--module", "a.so",
-           "--role", "renderer")
-    assert record.options()[1:] == ["--module=a.so", "--until=ready", "--role=renderer",
-                                    "--for=1.5", f"--pid={os.getpid()}", "frontload-trace"]
+    said = record("-o", "out", "--", "sh", "-c", "echo > out/x.1.fltrace; exit 3", code=3).err
+    assert "warning" in said and "x.1.fltrace: not a trace" in said
 
 
 @pytest.mark.parametrize("data", [[], ["--data"]], ids=["trace", "data"])
@@ -226,27 +209,20 @@ def recorded_names(cli, traces, *options):
 @needs("ptrace", "built:bin/frontload-trace")
 def test_the_tracer_records_a_program(link, cli, frontload, tmp_path):
     """With the real tracer, the functions of a program become a profile in the order of entry."""
-    result = frontload("record", "-o", tmp_path / "traces", "--", link().path, "x", code=1)
-    assert result.stdout.count("\n") == 1
-    wanted = ["_start", "main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
-    assert [name for name in recorded_names(cli, tmp_path / "traces") if name in wanted] == wanted
+    frontload("record", "-o", tmp_path / "traces", "--", link().path, "x", code=1)
+    assert [name for name in recorded_names(cli, tmp_path / "traces")
+            if name in ENTERED] == ENTERED
 
 
 @needs("built:lib/libfrontload-rt.a")
 def test_the_runtime_records_a_program(link, run, frontload, llvm, cli, tmp_path):
-    """A program with the runtime writes a trace that becomes a profile. After strip it is recorded
-    as before; its trace has no names, and the message says what has: a copy from before strip is
-    the same build."""
+    """After strip, too: its trace has no names, and the message says what has: a copy from before
+    strip is the same build."""
     program = link(BUILD / "lib/libfrontload-rt.a",
                    flags=["-finstrument-functions-after-inlining"]).path
-    before = shutil.copy(program, tmp_path / "before")
-    frontload("record", "--with", "runtime", "-o", tmp_path / "whole", "--", program)
-    assert recorded_names(cli, tmp_path / "whole") == RUNTIME_NAMES
+    before, traces = shutil.copy(program, tmp_path / "before"), tmp_path / "traces"
     run(llvm / "llvm-strip", "--strip-all", program)
-    frontload("record", "--with", "runtime", "-o", tmp_path / "stripped", "--", program)
-    said = cli("profile", tmp_path / "stripped", "-o", tmp_path / "p", code=65).err
-    assert said == (f"frontload: error: {program}: is stripped: it has no symbol table"
-                    "\nfrontload: note: give the copy from before strip with --binary PATH: record "
-                    "and check, then strip\n")
+    frontload("record", "--with", "runtime", "-o", traces, "--", program)
+    assert "with --binary PATH" in cli("profile", traces, "-o", tmp_path / "p", code=65).err
     assert not (tmp_path / "p").exists()
-    assert recorded_names(cli, tmp_path / "stripped", "--binary", before) == RUNTIME_NAMES
+    assert recorded_names(cli, traces, "--binary", before) == ENTERED

@@ -11,8 +11,6 @@ from frontload.base.errors import BadData
 from frontload.elf import file as elf
 from frontload.elf import relocations, relocations_report
 from frontload.elf.loading import parse_loading, read_loading
-from frontload.profile import format as profile
-from frontload.profile.startup_profile import Name, from_run
 from hypothesis import given
 from hypothesis import strategies as st
 from linking import check_run
@@ -110,18 +108,15 @@ def test_counts_are_those_of_readobj(make, llvm, machine, way):
 def test_lazy_slots_of_a_fixed_program_are_not_written(make):
     """Where the program is at its own addresses the loader leaves them for the first call."""
     source = "int outside_function(int); int _start(int x) { return outside_function(x); }"
-    lazy = examine(make(*WAYS["fixed"], source=source))
-    now = examine(make(*WAYS["fixed"], "-z", "now", source=source))
-    anywhere = examine(make(*WAYS["pie"], source=source))
-    assert (lazy.pages, now.pages, anywhere.pages) == (0, 1, 1)
+    ways = WAYS["fixed"], [*WAYS["fixed"], "-z", "now"], WAYS["pie"]
+    assert [examine(make(*options, source=source)).pages for options in ways] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("way", ["shared", "pie"])
-def test_packing_is_foretold_to_the_word(make, machine, way):
-    foretold = then(examine(make(*WAYS[way], machine=machine)), "-z pack-relative-relocs",
+def test_packing_is_foretold_to_the_word(make, machine):
+    foretold = then(examine(make("-shared", machine=machine)), "-z pack-relative-relocs",
                     "relative relocations")
-    packed = examine(make(*WAYS[way], "--pack-dyn-relocs=relr", machine=machine))
+    packed = examine(make(*WAYS["packed"], machine=machine))
     size = packed.kinds["packed relative"].bytes + packed.kinds["relative"].bytes
     assert packed.kinds["relative"].number == 1
     assert abs(foretold - size) <= MACHINES[machine][1]
@@ -183,18 +178,12 @@ def test_binding_to_itself_is_foretold(make, option):
     assert then(report, option, "jump slots") == bound.kinds["jump slots"].number
     if option == "-Bsymbolic":
         assert not any(change.option.startswith("-Bsymbolic") for change in bound.changes)
-
-
-def test_a_symbol_is_looked_up_once(make):
-    """The loader may do it again, but then finds it where it has just been."""
-    source = """
-    extern int outside; int own, outside_function(int); static int inner;
-    int *pointers[] = {&outside, &outside, &own, &inner, &inner};
-    int (*functions[])(int) = {outside_function};
-    int _start(int x) { return outside_function(x); }
-    """
-    report = examine(make("-shared", "-z", "now", source=source))
-    assert report.lookups == 3 and report.kinds["symbolic"].number == 4
+    # A symbol is looked up once: the loader may do it again, but finds it where it has just been.
+    report = examine(make("-shared", "-z", "now", source="""
+        extern int outside; int own; static int inner; int _start(void) { return 0; }
+        int *pointers[] = {&outside, &outside, &own, &inner, &inner};
+    """))
+    assert report.lookups == 2 and report.kinds["symbolic"].number == 3
 
 
 @pytest.mark.parametrize("options", [["-shared"], [], ["-pie", "--pack-dyn-relocs=relr"]])
@@ -213,7 +202,13 @@ def test_constructors_of_both_kinds_are_counted(make, options):
         assert examine(make(*options, source=bare)).constructors[".ctors"] == 3
 
 
-def test_hash_tables_are_told(make, cli, tmp_path):
+@pytest.fixture
+def checked(cli, startup):
+    """checked(path, name, *options): what check says of a file in which startup touches a name."""
+    return lambda path, name, *options: cli("check", path, "--profile", startup(name), *options).out
+
+
+def test_hash_tables_are_told(make, checked):
     """Both at once are larger than need be; the old one alone is slow, which has no figure."""
     both = examine(make("-shared", "--hash-style=both"))
     gnu = examine(make("-shared", "--hash-style=gnu"))
@@ -221,46 +216,32 @@ def test_hash_tables_are_told(make, cli, tmp_path):
     sections = elf.read(make("-shared", "--hash-style=both"))
     size = int(sections.sections["size"][sections.section_names.index(b".gnu.hash")])
     assert then(both, "--hash-style=gnu", "hash tables") == size
-    sysv = make("-shared", "--hash-style=sysv")
-    out = checked(cli, tmp_path, sysv, "_start", "--relocations").out
+    out = checked(make("-shared", "--hash-style=sysv"), "_start", "--relocations")
     assert "hash tables: sysv; with --hash-style=gnu" in out
 
 
-def checked(cli, tmp_path, path, name: str, *options):
-    startup = from_run(b"app", [Name("function", "text", name.encode())])
-    (tmp_path / "p").write_bytes(profile.to_bytes(startup))
-    return cli("check", path, "--profile", tmp_path / "p", *options)
+def test_no_relocations_and_unknown_machines(make, checked):
+    for machine, said in (("x86_64", "relocations: none"), ("riscv64", "of an unknown machine")):
+        path = make(source="int _start(void) { return 1; }", machine=machine)
+        assert said in checked(path, "_start", "--relocations")
+    assert json.loads(checked(path, "_start", "--json"))["relocations"] is None
 
 
-def test_check_says_it_in_one_line(link, cli, tmp_path):
+def test_check_says_it_in_one_line(link, checked):
     """The tables come when asked for; both are in the units of people, JSON has all."""
     path = link("-pie", flags=["-fPIE"]).path
-    short = checked(cli, tmp_path, path, "main").out
+    short = checked(path, "main")
     lines = [line for line in short.splitlines() if "relocations" in line]
     assert len(lines) == 1 and re.match(
         r"relocations: \d+ relative, \d+ symbolic, .* of the file, \d pages written at the start "
         r"\(\d+\.\d kB\)$", lines[0])
-    long = checked(cli, tmp_path, path, "main", "--relocations").out
+    long = checked(path, "main", "--relocations")
     assert re.search(r"-z pack-relative-relocs +relative relocations +\d+ bytes +\d+ bytes\n", long)
     assert re.search(r"-no-pie +pages written +\d \(\d+\.\d kB\) +\d \(\d+\.\d kB\)\n", long)
-    report = json.loads(checked(cli, tmp_path, path, "main", "--json").out)["relocations"]
+    report = json.loads(checked(path, "main", "--json"))["relocations"]
     found = examine(path)
     assert report["bytes"] == found.bytes and report["pages"] == found.pages
     assert report["changes"][0]["option"] == "-z pack-relative-relocs"
-
-
-def test_sizes_before_and_after_share_a_unit():
-    """7 MB and 0.06 MB can be compared at a glance, 7 MB and 60,640 bytes cannot."""
-    change = relocations.Change("", "", "bytes", 6825456, 60640)
-    assert relocations_report._now_and_then(change) == ["6.83 MB", "0.06 MB"]
-
-
-def test_no_relocations_and_unknown_machines(make, cli, tmp_path):
-    path = make(source="int _start(void) { return 1; }")
-    assert "relocations: none" in checked(cli, tmp_path, path, "_start", "--relocations").out
-    path = make(source="int _start(void) { return 1; }", machine="riscv64")
-    assert "of an unknown machine" in checked(cli, tmp_path, path, "_start", "--relocations").out
-    assert json.loads(checked(cli, tmp_path, path, "_start", "--json").out)["relocations"] is None
 
 
 @given(st.data())

@@ -68,14 +68,11 @@ def test_each_fault_has_a_cause(phase, faults, expected):
 
 
 def test_fills_that_continue_each_other_are_one_read():
+    """Unless it goes on for another fault; those of other threads do not disturb it."""
     start = writer().phase("main").major(APP, CODE, pages=4, access="x")
-    start.major(APP, CODE + 4 * PAGE, access="x")  # goes on there, but for another fault
+    start.major(APP, CODE + 4 * PAGE, access="x")
     found = seen(start)
-    assert "".join(found.kind) == "FMFM"
-    assert found.bytes.tolist() == [4 * PAGE, 0, PAGE, 0]
-
-
-def test_threads_do_not_disturb_each_other():
+    assert "".join(found.kind) == "FMFM" and found.bytes.tolist() == [4 * PAGE, 0, PAGE, 0]
     start = writer().phase("main")
     for page in range(3):
         start.fill(APP, CODE + page * PAGE, thread=1).fill(APP, DATA + page * PAGE, thread=2)
@@ -87,27 +84,20 @@ def test_a_read_has_the_cause_of_the_fault_that_waited_for_it():
     start = writer().phase("main").major(APP, CODE, pages=3, access="x")
     start.fill(OTHER, 0, 8 * PAGE).fault(-1, -1, access="w")
     assert causes(start, "F") == ["code", "kernel"]
-
-
-def test_reading_ahead_belongs_to_the_fault_that_set_it_off():
-    """A minor fault near the end of a read lets the kernel read on."""
+    # A minor fault near the end of a read lets the kernel read on.
     start = writer().phase("main").fill(APP, CODE + 8 * PAGE, 8 * PAGE)
     start.fault(APP, CODE + 4 * PAGE, access="x")
     assert causes(start, "F") == ["code"]
 
 
 def test_a_read_that_begins_before_the_last_one_is_backwards():
-    """In the same file; the fault that waited for it is marked, too."""
+    """In the same file; the fault that waited is marked, too, and may stand for its read."""
     start = writer().phase("main").major(APP, 8 * PAGE).major(OTHER, 0).major(APP, 4 * PAGE)
     start.major(APP, 6 * PAGE)
     found = seen(start)
     assert "".join(found.kind) == "FMFMFMFM"
     assert found.backward.tolist() == [0, 0, 0, 0, 1, 1, 0, 0]
-
-
-def test_without_fills_major_faults_stand_for_reads():
-    start = writer().phase("main").fault(APP, 8 * PAGE, major=1).fault(APP, 0, major=1)
-    assert seen(start, fills=None).backward.tolist() == [0, 1]
+    assert seen(start, fills=None).backward.tolist() == [0, 0, 1, 0]
 
 
 def test_behind_the_data_its_last_page_is_bss():
@@ -118,10 +108,6 @@ def test_behind_the_data_its_last_page_is_bss():
     start.phase("main").fault(0, 150).fault(0, 150, access="w").fault(0, 50, access="w")
     assert seen(start).section == [".comment", ".bss", ".data"]
     assert causes(start) == ["constant", "data", "data"]
-
-
-def test_events_have_their_section():
-    """By the recording alone; what lies in none, or in no file, has none."""
     start = writer().phase("main").fault(APP, CODE).fault(APP, CODE + PAGE).fault(-1, -1)
     assert seen(start).section == [".text", "(no section)", ""]
 

@@ -27,17 +27,12 @@ def test_a_start_is_read():
     assert start.files[0].read.to_text(PAGE) == "1+3"  # fills: its residency is not known
     assert start.files[1].read.to_text(PAGE) == "1+2"  # the rest was in memory before
     assert start.max_rss_bytes == 1000 * 1024
-    document = a_start()  # recorders of several processors do not always write in order
-    for column in ("time_ns", "major", "file", "offset"):
-        document["faults"][column].reverse()
-    assert parsed(document).faults["major"].tolist() == [1, 0]
-
-
-def test_what_was_not_recorded_is_missing():
-    document = {**a_start(), "faults": None, "fills": None}
-    start = parsed(document)
+    start = parsed({**a_start(), "faults": None, "fills": None})  # were not recorded
     assert len(start.faults) == 0 and start.fills is None
     assert start.files[0].read is None and start.files[1].read is not None
+    document = a_start()
+    document["files"][1] |= {"size": 1 << 61, "before": "", "after": f"1+{1 << 48}"}
+    assert parsed(document).files[1].read.size == 1 << 60  # which needs no memory
 
 
 def wrong(path: str, value) -> dict:
@@ -54,15 +49,14 @@ def wrong(path: str, value) -> dict:
 @pytest.mark.parametrize("path, value, message", [
     ("schema", "frontload-faults/2", "not a recorded start"),
     ("command", [], "command: is not a list of texts"),
+    ("device", {}, "device.name: nothing is not a text"),
     ("variant", 7, "variant: 7 is not a text"),
     ("files", {}, "files: is not a list"),
-    ("files.0", None, "the document"),
+    ("files.0", None, "files[0]: is not an object"),
     ("files.0.size", -1, "files[0].size: -1 is not a whole number"),
-    ("files.0.size", 1.5, "files[0].size: 1.5 is not a whole number"),
     ("files.0.size", True, "files[0].size: true is not a whole number"),
     ("files.0.page_size", 1000, "files[0].page_size: 1000 is not a page size"),
     ("files.1.after", "1+99", "files[1].after: the run 1+99 ends after the last of 64"),
-    ("files.1.after", "x", "files[1].after: 'x' is not a run"),
     ("files.0.sections.0.name", None, "files[0].sections[0].name: nothing is not a text"),
     ("faults.file.1", 2, "faults.file[1]: 2 is not a whole number from -1 to 1"),
     ("faults.major.0", "1", 'faults.major[0]: "1" is not a whole number from -1 to 1'),
@@ -75,8 +69,6 @@ def wrong(path: str, value) -> dict:
     ("processes.0.parent", 0, "processes[0].parent: 0 is not an earlier process"),
 ])
 def test_what_is_wrong_is_named(path, value, message):
-    if path == "files.0":
-        message = "files[0]: is not an object"
     with pytest.raises(BadData) as failure:
         parsed(wrong(path, value))
     assert failure.value.message.startswith("start.json: ") and message in failure.value.message
@@ -87,9 +79,3 @@ def test_what_is_wrong_is_named(path, value, message):
 def test_what_is_no_document_is_refused(data):
     with pytest.raises(BadData):
         recorded.parse(data, "start.json")
-
-
-def test_a_huge_file_needs_no_memory():
-    document = a_start()
-    document["files"][1] |= {"size": 1 << 61, "before": "", "after": f"1+{1 << 48}"}
-    assert parsed(document).files[1].read.size == 1 << 60

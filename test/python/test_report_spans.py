@@ -24,21 +24,15 @@ def members(of: Spans) -> set[int]:
             for byte in range(start, end)}
 
 
-@given(ranges, ranges)
-def test_operations_are_those_of_sets(one, other):
-    """Union, intersection, difference and size; the spans lie apart and ascend."""
-    assert members(spans(one)) == numbers(one)
-    assert members(spans(one) | spans(other)) == numbers(one) | numbers(other)
-    assert members(spans(one) & spans(other)) == numbers(one) & numbers(other)
-    assert members(spans(one) - spans(other)) == numbers(one) - numbers(other)
-    assert spans(one).size == len(numbers(one))
-
-
-@given(ranges, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=5))
-def test_counts_are_those_of_sets(one, queries):
-    """How many bytes lie in a range, and whether one is in the set."""
-    start, end = np.array(queries, np.int64).reshape(-1, 2).T
+@given(ranges, ranges, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=5))
+def test_operations_are_those_of_sets(one, other, queries):
+    """Union, intersection, difference, size, bytes in ranges; the spans lie apart and ascend."""
     found = spans(one)
+    assert members(found) == numbers(one) and found.size == len(numbers(one))
+    assert members(found | spans(other)) == numbers(one) | numbers(other)
+    assert members(found & spans(other)) == numbers(one) & numbers(other)
+    assert members(found - spans(other)) == numbers(one) - numbers(other)
+    start, end = np.array(queries, np.int64).reshape(-1, 2).T
     assert found.between(start, end).tolist() == [
         sum(first <= byte < last for byte in numbers(one)) for first, last in queries]
     assert found.holds(start).tolist() == [byte in numbers(one) for byte in start.tolist()]
@@ -53,6 +47,7 @@ def test_text_has_every_unit_with_a_byte(one, unit):
                               for byte in range(each * unit, each * unit + unit)}
     assert found.to_text(unit) == Spans.of_units(
         np.array([byte // unit for byte in numbers(one)], np.int64), unit).to_text(unit)
+    assert Spans.from_text("0+2", 4096, 5000).size == 5000  # the file ends within the last unit
 
 
 @pytest.mark.parametrize("text", ["1", "1+0", "-1+2", "2+2 3+1", "1+1  3+1", "0+5", "1+1 2+1",
@@ -60,8 +55,3 @@ def test_text_has_every_unit_with_a_byte(one, unit):
 def test_what_is_no_text_of_a_set_is_refused(text):
     with pytest.raises(ValueError):
         Spans.from_text(text, 4096, 4 * 4096)
-
-
-def test_a_file_may_end_within_its_last_page():
-    """What the text has beyond the end of the file is not in the set."""
-    assert Spans.from_text("0+2", 4096, 5000).size == 5000

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from frontload.base.errors import BadData
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.strings import Names, Strings
@@ -51,17 +50,14 @@ def resolve(file: elf.Elf, *addresses: int, kind: int = FUNCTION) -> tuple[list[
 
 
 def test_an_address_inside_a_function_is_that_function():
-    """Entry, middle and last byte belong to a function, the byte behind it does not."""
+    """Entry, middle and last byte belong to a function, the byte behind it does not. Where symbols
+    nest, an address behind the inner one still belongs to the outer one."""
     file = linked(function("f", 0x1000, 16), function("g", 0x1020, 16))
     assert resolve(file, 0x1020) == (["g"], 0)
     assert resolve(file, 0x102f, 0x1008, 0x1024, 0x1000) == (["g", "f"], 0)
     assert resolve(file, 0xfff, 0x1010, 0x1030) == ([], 3)
     for kind in (BLOCK, CODE):
         assert resolve(file, 0x100c, kind=kind) == (["f"], 0)
-
-
-def test_the_innermost_function_wins_and_the_outer_one_shows_behind_it():
-    """Where symbols nest, an address behind the inner one still belongs to the outer one."""
     file = linked(function("outer", 0x1000, 0x100), function("inner", 0x1010, 0x10),
                   function("label", 0x1040, 0, kind=NOTYPE))
     assert resolve(file, 0x1018, 0x1030, 0x1041, 0x1040) == (["inner", "outer", "label"], 0)
@@ -109,8 +105,9 @@ def touched(file: elf.Elf, *touches: tuple[int, int]) -> dict[str, Touched]:
     return {name.name.decode(): amount for name, amount in resolver.names_of(resolved).items()}
 
 
-def test_code_touches_its_granule_as_far_as_it_is_of_the_function():
-    """The exact address tells the function; of its granule the function's bytes are touched."""
+def test_a_name_is_touched_where_a_granule_is_of_it():
+    """Code tells the function by its exact address, data all that have bytes in the granule; the
+    first window starts in a granule, and so ends in one, of which the rest needs another."""
     file = linked(function("f", 0x1008, 0x30), function("g", 0x1038, 0x18),
                   function("label", 0x2000, 0))
     assert touched(file, (CODE, 0x1008)) == {"f": Touched(8, 1)}
@@ -120,18 +117,9 @@ def test_code_touches_its_granule_as_far_as_it_is_of_the_function():
     for kind in (FUNCTION, BLOCK):
         assert touched(file, (kind, 0x1008), (CODE, 0x2000)) == {"f": Touched(), "label": Touched()}
         assert touched(file, (kind, 0x1008), (CODE, 0x1020)) == {"f": Touched(16, 1)}
-
-
-def test_data_touches_what_of_its_granules_is_of_the_datum():
-    """Each datum of a granule is touched by its own bytes in it."""
-    file = linked(datum("a", 0x2000, 4), datum("b", 0x2008, 0x28))
+    file = linked(datum("a", 0x2000, 4), datum("b", 0x2008, 40), datum("big", 0x10008, 2 * WINDOW))
     assert touched(file, (DATA, 0x2000), (DATA, 0x2020)) == {
         "a": Touched(4, 1), "b": Touched(24, 1)}
-
-
-def test_a_granule_may_be_cut_by_the_end_of_a_window():
-    """The first one starts in a granule, and so ends in one, of which the rest needs another."""
-    file = linked(datum("big", 0x10008, 2 * WINDOW))
     assert touched(file, (DATA, 0x10000), (DATA, 0x10000 + WINDOW)) == {"big": Touched(24, 2)}
 
 
@@ -160,13 +148,3 @@ def test_windows_are_the_fewest(numbers):
         left = [number for number in left if number >= left[0] + WINDOW // 16]
     amount = touched(file, *((DATA, 16 * number) for number in numbers))["big"]
     assert (amount.size, amount.windows) == (16 * len(numbers), fewest)
-
-
-def test_a_stripped_program_or_an_object_is_refused():
-    """Without symbols nothing can be resolved; the note says what to give."""
-    full = linked(function("f", 1))
-    for file, what in ((elf.Elf(**{**vars(full), "symbols": None}), "stripped"),
-                       (elf.Elf(**{**vars(full), "linked": False}), "object")):
-        with pytest.raises(BadData, match=what) as caught:
-            Resolver(file)
-        assert caught.value.note

@@ -33,25 +33,13 @@ def many(tmp_path_factory) -> str:
                           sources={"many.s": source}))
 
 
-def blocks_of(work) -> tuple[object, int]:
-    """What some work returns, and how many blocks of memory it leaves."""
-    work()  # what is made once
-    tracemalloc.start()
-    try:
-        made = work()
-        return made, sum(each.count for each in tracemalloc.take_snapshot().statistics("filename"))
-    finally:
-        tracemalloc.stop()
-
-
-def test_who_opens_a_file_reads_no_symbols(many, monkeypatch):
-    monkeypatch.setattr("frontload.elf.symbols._read_columns", None)
-    read = elf.read(many)
-    assert read.build_id and read.linked and read.symbols is not None
-
-
-def test_nothing_is_made_for_each_symbol(many):
-    """Neither for the names of a few addresses nor to search, by a name or by a part of it."""
+def test_nothing_is_made_for_each_symbol(many, monkeypatch):
+    """Neither for the names of a few addresses nor to search, by a name or by a part of it. To open
+    a file reads no symbol at all."""
+    with monkeypatch.context() as patch:
+        patch.setattr("frontload.elf.symbols._read_columns", None)
+        read = elf.read(many)
+        assert read.build_id and read.linked and read.symbols is not None
     symbols = elf.read(many).symbols
     wanted = {b"function_%d" % i for i in range(0, MANY, MANY // 20)} | {b"no_such"}
 
@@ -62,7 +50,14 @@ def test_nothing_is_made_for_each_symbol(many):
         return (resolver, resolver.names(found.numbers), symbols.names.find(wanted),
                 symbols.names.having(b"_1999"), symbols.names.any_begins([b"unction_", b"no"]))
 
-    (_, names, (_, found), having, begins), blocks = blocks_of(work)
+    work()  # what is made once
+    tracemalloc.start()
+    try:
+        made = work()
+        blocks = sum(each.count for each in tracemalloc.take_snapshot().statistics("filename"))
+    finally:
+        tracemalloc.stop()
+    _, names, (_, found), having, begins = made
     assert len(names) == 3 and all(name.name.startswith(b"function_") for name in names)
     assert set(found) == wanted - {b"no_such"} and len(having) == 11 and not begins
     assert blocks < MANY / 5

@@ -14,6 +14,15 @@ LONG = "ns::" + "long_name_" * 1000 + "::end"
 NOT_UTF8 = "caf\udce9"
 
 
+EVENT = {"time_ns": 0, "kind": "F", "file": 0, "offset": 0, "bytes": 65536, "cause": 4,
+         "section": 1, "symbol": 0, "backward": 0, "process": 0, "thread": 4711}
+
+
+def add_event(table, **fields):
+    for key, value in (EVENT | fields).items():
+        table[key].append(value)
+
+
 def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app", symbols=None,
             section_names=None, command=None):
     """One variant: `events` faults and reads at random places in `files` files."""
@@ -22,13 +31,12 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
     symbols = symbols or [f"_ZN3app5part{number:04d}Ev" for number in range(200)]
     paths = [program] + [f"/usr/lib/library{number}.so" for number in range(1, files)]
     sizes = [size] + [size // 8] * (files - 1)
-    described, touched_bytes = [], []
+    described = []
     for path, total in zip(paths, sizes, strict=True):
         share = total // len(section_names)
         pages = sorted(chance.sample(range(total // PAGE), max(1, total // PAGE // 4)))
         touched = [(page * 256 + chance.randrange(200), chance.randrange(1, 50))
                    for page in pages[::2]]
-        touched_bytes.append(16 * sum(count for _, count in touched))
         described.append({
             "path": path, "size": total,
             "sections": [{"name": section, "offset": number * share, "size": share}
@@ -36,26 +44,24 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
             "read": " ".join(f"{page}+1" for page in pages),
             "touched": " ".join(f"{first}+{count}" for first, count in touched),
             "major_faults": events // 4, "minor_faults": events // 4,
-            "read_bytes": PAGE * len(pages), "touched_bytes": touched_bytes[-1]})
-    table = {key: [] for key in ("time_ns", "kind", "file", "offset", "bytes", "cause", "section",
-                                 "symbol", "backward", "process", "thread")}
+            "read_bytes": PAGE * len(pages), "touched_bytes": sum(16 * n for _, n in touched)})
+    table = {key: [] for key in EVENT}
     before, time = 0, 0
     for number in range(events):
         time += chance.randrange(1000, 100_000)
         file = chance.randrange(files)
         offset = chance.randrange(sizes[file] // PAGE) * PAGE
         kind = "MmFm"[number % 4]
-        values = (time, kind, file, offset, PAGE * (1 if kind == "m" else 32),
-                  chance.randrange(len(CAUSES)),
-                  min(offset * len(section_names) // sizes[file], len(section_names) - 1),
-                  chance.randrange(len(symbols)), int(kind != "m" and offset < before), 0, 4711)
-        for key, value in zip(table, values, strict=True):
-            table[key].append(value)
+        add_event(table, time_ns=time, kind=kind, file=file, offset=offset,
+                  bytes=PAGE * (1 if kind == "m" else 32), cause=chance.randrange(len(CAUSES)),
+                  section=min(offset * len(section_names) // sizes[file], len(section_names) - 1),
+                  symbol=chance.randrange(len(symbols)),
+                  backward=int(kind != "m" and offset < before))
         if kind != "m":
             before = offset
     table["kind"] = "".join(table["kind"])
     read = sum(file["read_bytes"] for file in described)
-    touched = sum(touched_bytes)
+    touched = sum(file["touched_bytes"] for file in described)
     return {
         "name": name, "command": command or [program, "--version"], "condition": "cold",
         "device": None,
@@ -77,19 +83,20 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
                    "wasted": 100_000 * (place + 2) - 1000 * (place + 1), "density": 0.01}
                   for number, file in enumerate(described)
                   for place, section in enumerate(section_names)],
-        "waste": {"functions": [{"name": symbol, "file": 0, "section": ".text", "object": "a.o",
-                                 "read": 9000 - number, "touched": 16, "wasted": 8984 - number}
+        "waste": {"functions": [waste(symbol, 9000 - number)
                                 for number, symbol in enumerate(symbols[:50])],
-                  "data": [{"name": symbol, "file": 0, "section": ".rodata", "object": None,
-                            "size": 9000, "read": 9000, "touched": 0, "wasted": 9000}
+                  "data": [waste(symbol, 9000, section=".rodata", object=None, size=9000)
                            for symbol in symbols[:3]],
-                  "objects": [{"name": "libapp.a(part.o)", "file": 0, "section": ".text",
-                               "object": None, "read": 90_000, "touched": 800,
-                               "wasted": 89_200}]},
+                  "objects": [waste("libapp.a(part.o)", 90_000, object=None)]},
         "advice": [{"id": "relr", "text": "Relative relocations take 1.2 MB of the file.",
                     "how": "-Wl,-z,pack-relative-relocs",
                     "gain": {"major_faults": 25, "read_bytes": 6_800_000}}],
     }
+
+
+def waste(name, read, **changes):
+    return {"name": name, "file": 0, "section": ".text", "object": "a.o", "read": read,
+            "touched": 16, "wasted": read - 16, **changes}
 
 
 def document(*variants, title="app --version"):

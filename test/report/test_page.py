@@ -12,26 +12,20 @@ from frontload.report.page_files import compare_files
 from frontload.report.page_strips import COLUMNS, HEIGHT, strip
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (999_960, "1.00 MB"), (72_446_872, "72.4 MB"),
-    (207_576_480, "208 MB"), (-2_256_768, "\N{MINUS SIGN}2.26 MB"), (None, "?")])
-def test_sizes(value, text):
-    assert page_text.byte_count(value) == text
-
-
-@pytest.mark.parametrize(("before", "after", "text"), [
-    (724, 52, "14 times fewer"), (10, 9, "10.0% fewer"), (52, 724, "14 times more"),
-    (5, 5, "the same"), (1000, 1001, "about the same"), (5, 0, "none left"), (0, 5, "none before"),
-    (None, 5, "")])
-def test_changes(before, after, text):
-    assert page_text.change(before, after, "fewer") == text
-
-
-def test_shares():
-    assert page_text.share(1, 100_000) == "< 0.1%"
-    assert page_text.share(99_999, 100_000) == "> 99.9%"
-    assert page_text.share(0, 7) == "0%"
-    assert page_text.share(None, 7) == "?"
+@pytest.mark.parametrize(("shown", "text"), [
+    *((page_text.byte_count(value), text) for value, text in (
+        (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (999_960, "1.00 MB"),
+        (72_446_872, "72.4 MB"), (207_576_480, "208 MB"),
+        (-2_256_768, "\N{MINUS SIGN}2.26 MB"), (None, "?"))),
+    *((page_text.change(*values, "fewer"), text) for values, text in (
+        ((724, 52), "14 times fewer"), ((10, 9), "10.0% fewer"), ((52, 724), "14 times more"),
+        ((5, 5), "the same"), ((1000, 1001), "about the same"), ((5, 0), "none left"),
+        ((0, 5), "none before"), ((None, 5), ""))),
+    *((page_text.share(*values), text) for values, text in (
+        ((1, 100_000), "< 0.1%"), ((99_999, 100_000), "> 99.9%"), ((0, 7), "0%"),
+        ((None, 7), "?")))])
+def test_figures_as_text(shown, text):
+    assert shown == text
 
 
 def test_names_are_shown_as_they_are():

@@ -11,8 +11,7 @@ from pathlib import Path
 import abilities
 import pytest
 from compiled import command_key, compile_to, compiled, kept
-from instrumented import COVERAGE, INSTRUMENT, MANY, PRELUDE, PROGRAMS, TRACER
-from places import ROOT
+from instrumented import COVERAGE, INCLUDE, INSTRUMENT, MANY, PRELUDE, PROGRAMS, TRACER
 from runtime_trace import Trace, decode
 
 sys.path.append(str(TRACER))  # kernel_filter is there
@@ -65,25 +64,15 @@ def runtime(request, archive):
 
 
 @pytest.fixture
-def include() -> Path:
-    return ROOT / "instrument" / "runtime" / "include"
-
-
-@pytest.fixture
-def compilers(llvm) -> dict[str, Path | str]:
-    return {"gcc": "gcc", "g++": "g++", "musl-gcc": "musl-gcc", "clang": llvm / "clang",
-            "clang++": llvm / "clang++"}
-
-
-@pytest.fixture
-def cc(tmp_path, archive, include, compilers):
+def cc(tmp_path, archive, llvm):
     """cc(source, *flags, compiler=, name=, runtime=): an instrumented program in tmp_path."""
 
     def cc(source, *flags, compiler="gcc", name="program", runtime=None, instrument=INSTRUMENT):
         file = f"{name}.cpp" if compiler.endswith("++") else f"{name}.c"
         instrument = [instrument] if instrument else []
         runtime = [archive] if runtime is None else runtime
-        return compile_to(tmp_path / name, compilers[compiler], "-D_GNU_SOURCE", "-I", include,
+        path = llvm / compiler if compiler.startswith("clang") else compiler
+        return compile_to(tmp_path / name, path, "-D_GNU_SOURCE", "-I", INCLUDE,
                           "-Wno-unused-command-line-argument", *instrument, file, *flags,
                           *runtime, sources={file: PRELUDE + source})
 
@@ -109,8 +98,8 @@ def opener(cc):
 
 @pytest.fixture
 def covered(cc):
-    """covered(source, *flags): a program that clang has instrumented for functions and data. Of the
-    link, the coverage is kept out, as a build with flags of its own for that would."""
+    """covered(source, *flags): a program instrumented for functions and data, by clang, of whose
+    link the coverage is kept out, as a build with flags of its own for that would."""
 
     def covered(source, *flags, instrument=COVERAGE, **options):
         return cc(source, "-fno-sanitize-link-runtime", *flags, instrument=instrument,
@@ -171,9 +160,9 @@ def run_with(run):
 
 
 @pytest.fixture
-def many(archive, include) -> Path:
+def many(archive) -> Path:
     """The program of programs/many.c."""
-    return compiled("gcc", "-D_GNU_SOURCE", "-O1", "-I", include, "many.c", archive, output="many",
+    return compiled("gcc", "-D_GNU_SOURCE", "-O1", "-I", INCLUDE, "many.c", archive, output="many",
                     sources={"many.c": MANY})
 
 

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from places import ROOT
+
 INSTRUMENT = "-finstrument-functions"
 COVERAGE = "-fsanitize-coverage=func,trace-pc,trace-loads,trace-stores"
+INCLUDE = ROOT / "instrument/runtime/include"
 PROGRAMS = Path(__file__).parent / "programs"
 TRACER = Path(__file__).parent.parent / "tracer"
 # What programs begin with. NOT_RECORDED marks what a test does unseen.
@@ -37,3 +40,11 @@ PRELUDE = """
   NOT_RECORDED static void enter(long number) { __cyg_profile_func_enter(big + number, 0); }
 """
 MANY = PRELUDE + (PROGRAMS / "many.c").read_text()
+SMALL = """
+KEPT void touched(void) {}
+int main(void) {
+  touched();
+  puts("unaffected");
+  return 7;
+}
+"""

@@ -53,13 +53,9 @@ def test_fast_path_is_short(archive, llvm, run, hook, limit):
     assert not [i for i in instructions if stores(i)]
 
 
-def test_no_neighbour_in_its_cache_lines(cc, run):
+def test_no_neighbour_in_its_cache_lines(library, run):
     """What each call of a hook reads has its cache lines to itself."""
-    program = cc("""
-        int counter, another;
-        KEPT void called(void) { ++counter; ++another; }
-        int main(void) { called(); return 0; }""")
-    lines = [line.split() for line in run("nm", "-S", program).stdout.splitlines()]
+    lines = [line.split() for line in run("nm", "-S", library).stdout.splitlines()]
     ((start, size),) = [(int(line[0], 16), int(line[1], 16)) for line in lines
                         if line[-1] == "frontload_state"]
     assert start % 128 == 0 and size == 128

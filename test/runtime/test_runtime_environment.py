@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 from abilities import NOBODY, needs
+from instrumented import SMALL
 from runtime_trace import decode
 
-SMALL = """
-KEPT void touched(void) {}
-int main(void) {
-  touched();
-  return 7;
-}
-"""
 # The end of a main() whose child calls one function more.
 FORK_AND_END = """
   if (fork() == 0) {
@@ -63,37 +57,16 @@ def test_relative_pattern(cc, run_with, traces):
     assert sorted(decode(t).names() for t in folder.iterdir()) == [["in_child"], ["main"]]
 
 
-@pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.parametrize("opened", [True, False])
-def test_cleared_environment(cc, run_with, strace, archive, traces, opened, recorded):
+def test_cleared_environment(cc, opener, calls_while, archive, opened):
     """A cleared environment counts for libraries opened later only; no call costs more."""
     own = cc("void one(void) {} void many(void) {}", "-shared", "-fPIC", archive,
              "-Wl,--exclude-libs,libfrontload-rt.a", name="libown.so", runtime=[])
-    program = cc("""
-        #include <dlfcn.h>
-        #ifdef OPENED
-        #define FUNCTION(name) void (*name)(void) = (void (*)(void))dlsym(library, #name)
-        #else
-        #define FUNCTION(name) void name(void)
-        #endif
-        int main(int argc, char **argv) {
-          clearenv();
-          void *library = argc < 2 ? 0 : dlopen(argv[1], RTLD_NOW);
-          (void)library;
-          FUNCTION(one);
-          FUNCTION(many);
-          one();
-          for (int i = 0; i < 1000; ++i)
-            many();
-          return 7;
-        }""", *(["-DOPENED"] if opened else [own, f"-Wl,-rpath,{own.parent}"]), instrument=None,
-        runtime=[])
-    calls = traces.parent / "calls"
-    run_with(traces / "t" if recorded else None, strace, "-f", "-o", calls, program,
-             *([own] if opened else []), code=7)
-    assert len(calls.read_text().splitlines()) < 200
-    names = [name for trace in traces.iterdir() for name in decode(trace).names()]
-    assert names == (["one", "many"] if recorded and not opened else [])
+    linked = [] if opened else ["-Wl,--no-as-needed", own, f"-Wl,-rpath,{own.parent}"]
+    calls, recording = calls_while(opener(*linked, runtime=[], instrument=None), "clear",
+                                   f"open={own}", "call=one", "call=many", "often=many")
+    names = [name for trace in recording.traces.values() for name in trace.names()]
+    assert calls == 0 and names == ([] if opened else ["one", "many"])
 
 
 def test_no_working_folder(cc, run_with, traces):

@@ -38,24 +38,6 @@ def test_another_module_in_the_same_place(opener, plugin, record, runtime, tmp_p
     assert len(trace.modules) == 3
 
 
-def test_libraries_loaded_at_start(cc, plugin, record, runtime):
-    """Libraries linked to the program are modules of their own, with absolute paths."""
-    one = plugin("void in_one(void) {}", "libone.so")
-    two = plugin("void in_two(void) {}", "libtwo.so")
-    program = cc("""
-        void in_one(void);
-        void in_two(void);
-        int main(void) {
-          in_one();
-          in_two();
-          in_one();
-          return 0;
-        }""", one, two, f"-Wl,-rpath,{one.parent}", runtime=runtime)
-    trace = record(program).only
-    assert trace.names() == ["main", "in_one", "in_two"]
-    assert [m.path for m in trace.modules.values()] == [str(program), str(one), str(two)]
-
-
 @pytest.fixture
 def own(plugin, archive):
     """own(source, name): a library with a copy of the runtime of its own."""

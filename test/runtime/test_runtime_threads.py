@@ -45,56 +45,18 @@ NOT_RECORDED static void touch_all(long thread) {
     TOUCH((thread / 4 * 200 + i) % 400);
 }
 """
-EIGHT = ("-DTHREADS=8", "-pthread")
-KINDS = pytest.mark.parametrize("kind", [FUNCTION, DATA], ids=["functions", "data"])
 
 
-def flags_of(kind):
-    return (*EIGHT, *(["-DTABLE"] if kind == DATA else []))
-
-
-def check_same(recording, program, kind):
-    """Each is there once, and what a thread was first to touch in its order."""
-    (path,) = recording.traces
-    touches = many_touches(path, kind)
-    numbers = (numbers_in("big", program, touches) if kind == FUNCTION
-               else numbers_in("table", program, touches) // 16)
-    assert np.array_equal(np.sort(numbers), np.arange(COUNT))
-    for thread in np.unique(touches["thread"]):
-        own = numbers[touches["thread"] == thread]
-        assert any((np.diff((own - first) % COUNT) > 0).all() for first in (0, COUNT // 2))
-
-
-@KINDS
-def test_threads(cc, record, kind):
-    """Very first touches together: each once, in one file, each thread's own in order."""
-    program = cc(SAME, *flags_of(kind), instrument=None)
-    for _ in range(10):
-        recording = record(program, pattern="trace")
-        check_same(recording, program, kind)
-        assert [path.name for path in recording.traces] == ["trace"]
-
-
-@pytest.mark.parametrize("threaded", [False, True])
-def test_system_calls_of_a_first_touch(cc, run_with, strace, traces, threaded):
-    """A first touch makes one system call, which asks for the thread's id. In any thread."""
-    program = cc("""
+def test_system_calls_of_a_first_touch(cc, run_with, strace, traces):
+    """A first touch makes one system call, which asks for the thread's id."""
+    program = cc(THREADED + """
         BIG(1000)
-        NOT_RECORDED static void *work(void *unused) {
-          for (int i = 0; i < 1000; ++i)
+        NOT_RECORDED static void touch_all(long thread) {
+          for (long i = thread; i < 1000; ++i)
             enter(i);
-          return unused;
-        }
-        NOT_RECORDED int main(int argc, char **argv) {
-          (void)argv;
-          pthread_t thread;
-          if (argc > 1)
-            return pthread_create(&thread, 0, work, 0) || pthread_join(thread, 0);
-          work(0);
-          return 0;
-        }""", "-pthread")
+        }""", "-DTHREADS=1", "-pthread")
     log = traces.parent / "calls"
-    run_with(traces / "t", strace, "-f", "-o", log, program, *(["thread"] if threaded else []))
+    run_with(traces / "t", strace, "-f", "-o", log, program)
     assert len(many_touches(traces / "t")) == 1000
     assert len(log.read_text().splitlines()) < 1000 + 150
 
@@ -151,8 +113,7 @@ def test_threads_in_a_new_module(cc, plugin, record, tmp_path):
 
 @pytest.fixture
 def sanitized(llvm):
-    """sanitized(sanitizers, source, ...): a program with the runtime itself compiled in, both with
-    these sanitizers, which the build's own archive, that calls nothing, has not."""
+    """sanitized(sanitizers, source, ...): a program with the runtime in it, both so."""
     instrument = ROOT / "instrument"
     sources = sorted((instrument / "runtime").glob("*.c"))
     # What these folders have decides whether a program that was kept will do.
@@ -168,16 +129,25 @@ def sanitized(llvm):
     return sanitized
 
 
-@needs("sanitizers")
-@pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
-@KINDS
-def test_thread_sanitizer(sanitized, record, sanitizers, kind):
-    """Sanitizers find nothing in the runtime itself while threads make its first touches."""
-    program = sanitized(sanitizers, PRELUDE + SAME, *flags_of(kind))
-    for _ in range(2):
+@pytest.mark.parametrize("sanitizers", [None, *(
+    pytest.param(each, marks=needs("sanitizers")) for each in ("thread", "address,undefined"))])
+@pytest.mark.parametrize("kind", [FUNCTION, DATA], ids=["functions", "data"])
+def test_thread_sanitizer(cc, sanitized, record, sanitizers, kind):
+    """Very first touches together: each once, each thread's in order; sanitizers find nothing."""
+    flags = ["-DTHREADS=8", "-pthread", *(["-DTABLE"] if kind == DATA else [])]
+    program = (sanitized(sanitizers, PRELUDE + SAME, *flags) if sanitizers
+               else cc(SAME, *flags, instrument=None))
+    for _ in range(2 if sanitizers else 10):
         recording = record(program, environment={"TSAN_OPTIONS": "exitcode=66"})
         assert recording.result.stderr == ""
-        check_same(recording, program, kind)
+        (path,) = recording.traces
+        touches = many_touches(path, kind)
+        numbers = (numbers_in("big", program, touches) if kind == FUNCTION
+                   else numbers_in("table", program, touches) // 16)
+        assert np.array_equal(np.sort(numbers), np.arange(COUNT))
+        for thread in np.unique(touches["thread"]):
+            own = numbers[touches["thread"] == thread]
+            assert any((np.diff((own - first) % COUNT) > 0).all() for first in (0, COUNT // 2))
 
 
 @needs("sanitizers")
@@ -188,32 +158,6 @@ def test_address_sanitizer_while_growing(sanitized, record):
     (path,) = recording.traces
     assert recording.result.stderr == ""
     assert np.array_equal(numbers_in("big", program, many_touches(path)), np.arange(30000))
-
-
-def test_signal_handlers(cc, record):
-    """A handler that calls functions for the first time has them recorded behind those it
-    interrupted, and neither it nor the code it interrupts finds errno changed; nor does a first
-    touch change it that cannot open its trace."""
-    program = cc("""
-        KEPT void in_handler(void) {}
-        KEPT void after(void) {}
-        static int wrong;
-        KEPT void handler(int signal) {
-          wrong += errno != 77;
-          (void)signal;
-          in_handler();
-          wrong += errno != 77;
-        }
-        NOT_RECORDED int main(void) {
-          signal(SIGUSR1, handler);
-          errno = 77;
-          raise(SIGUSR1);
-          after();
-          return wrong + (errno != 77);
-        }""")
-    assert record(program).only.names() == ["handler", "in_handler", "after"]
-    recording = record(program, pattern="missing/folder")
-    assert "No such file or directory" in recording.result.stderr and not recording.traces
 
 
 def test_little_stack(cc, record):
@@ -237,48 +181,8 @@ def test_little_stack(cc, record):
     assert record(program).only.names() == ["handler"]
 
 
-def test_signals_among_first_touches(cc, record):
-    """Handlers that interrupt first touches, make some, and leave by longjmp, lose nothing."""
-    program = cc("""
-        #include <setjmp.h>
-        BIG(400)
-        static volatile sig_atomic_t next = 400, armed, stop;
-        static sigjmp_buf again;
-        NOT_RECORDED static void handler(int signal) {
-          (void)signal;
-          if (!armed)
-            return;
-          if (next > 200)
-            enter(--next);
-          siglongjmp(again, 1);
-        }
-        NOT_RECORDED static void *shoot(void *target) {
-          for (int i = 0; !stop; ++i)
-            if (i % 64 == 0)
-              pthread_kill(*(pthread_t *)target, SIGUSR1);
-          return 0;
-        }
-        NOT_RECORDED int main(void) {
-          pthread_t self = pthread_self(), shooter;
-          volatile int i = 0;
-          signal(SIGUSR1, handler);
-          pthread_create(&shooter, 0, shoot, &self);
-          sigsetjmp(again, 1);
-          armed = 1;
-          for (; i < 200; ++i)
-            enter(i);
-          while (next > 200) {}
-          armed = 0;
-          stop = 1;
-          return pthread_join(shooter, 0);
-        }""", "-pthread")
-    for _ in range(3):
-        (path,) = record(program).traces
-        assert set(numbers_in("big", program, many_touches(path))) == set(range(400))
-
-
 # main <how> enters functions, each of which programs/interrupt.c interrupts at another instruction:
-# there a handler forks and returns in both processes, or leaves by longjmp.
+# there a handler forks and returns in both processes, or enters a function and leaves by longjmp.
 STEPPED = """
 #include <setjmp.h>
 BIG(4000)
@@ -287,8 +191,10 @@ static volatile pid_t child = -1;
 static sigjmp_buf away;
 NOT_RECORDED static void interrupt(int signal) {
   (void)signal;
-  if (!forks)
+  if (!forks) {
+    enter(3998 - count);
     siglongjmp(away, 1);
+  }
   int status;
   child = fork();
   if (child > 0)
@@ -324,16 +230,16 @@ NOT_RECORDED int main(int argc, char **argv) {
 @needs("ptrace")
 @pytest.mark.parametrize("how", ["longjmp", "fork"])
 def test_interrupted_at_any_instruction(cc, run, run_with, traces, tmp_path, how):
-    """A handler that interrupts a first touch, wherever it is, may fork and return twice, or never:
-    nothing is lost, nobody crashes, and a child has none of its parent's events in its trace."""
+    """A handler may fork and return twice, or never, wherever it interrupts a first touch."""
     interrupt, program = tmp_path / "interrupt", cc(STEPPED)
     run("gcc", "-O2", "-o", interrupt, PROGRAMS / "interrupt.c")
     run_with(traces / "%p", interrupt, program, how)
     *children, numbers = sorted((numbers_in("big", program, many_touches(path))
                                  for path in traces.iterdir()), key=len)
     touched = np.unique(numbers)
-    assert np.array_equal(touched, np.arange(len(touched))) and len(touched) > 100
+    in_order = touched[touched < 2000]
+    assert np.array_equal(in_order, np.arange(len(in_order))) and len(in_order) > 100
     assert len(numbers) < len(touched) + 100  # here and there an event is doubled
-    assert bool(children) == (how == "fork")
+    assert bool(children) == (how == "fork") and (how == "fork" or len(touched) > 200)
     for own in children:
         assert own.max() == 3999 and len(own) <= 2

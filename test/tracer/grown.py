@@ -6,9 +6,8 @@ import struct
 from elftools.elf.elffile import ELFFile
 
 PROGBITS, SYMTAB, STRTAB, RELA, INIT_ARRAY = 1, 2, 3, 4, 14
-ALLOC, CODE = 2, 6
+ALLOC = 2
 _ENTRY = {SYMTAB: 24, RELA: 24}
-_MOST_IN_HEADER = 0xff00
 
 
 def place_of(path, name):
@@ -18,18 +17,10 @@ def place_of(path, name):
         return elf.get_section_index(name), elf.get_section_by_name(name).data()
 
 
-def rewrite(path, data):
-    """As another file: the old one may be running."""
-    path.unlink()
-    path.write_bytes(data)
-    path.chmod(0o755)
-
-
 def grown(program, region, sections, symbols=b"", names=None):
-    """Adds `region` to a program, and section headers for which `sections(at)` is called with its
-    place: tuples of type, flags, address, offset, size and, for symbols, the section with their
-    names. They are called .eh_frame. `symbols` follow those that it has; `names` is the place of
-    the section with their names among the new ones."""
+    """Adds to a program: `region`; section headers, which `sections(place of it)` returns as type,
+    flags, address, offset, size and, for symbols, the section with their names; `symbols` behind
+    its own. `names` says which of the new sections has the names of its symbols, if any has."""
     data = bytearray(program.read_bytes())
     with open(program, "rb") as stream:
         elf = ELFFile(stream)
@@ -50,12 +41,12 @@ def grown(program, region, sections, symbols=b"", names=None):
                                *(link or [0]), 0, 8, _ENTRY.get(kind, 8))
     total = len(headers) // 64
     struct.pack_into("<Q", data, 40, len(data))
-    if total < _MOST_IN_HEADER:
+    if total < 0xff00:
         struct.pack_into("<H", data, 60, total)
     else:  # their number is in the first
         struct.pack_into("<Q", headers, 32, total)
         struct.pack_into("<H", data, 60, 0)
-    rewrite(program, data + headers)
+    program.write_bytes(data + headers)
 
 
 def same_place(kind, flags, piece, times, many):

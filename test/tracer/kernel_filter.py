@@ -1,7 +1,8 @@
-"""Kernels and containers that refuse something, by a seccomp filter in the place of each."""
+"""Kernels, containers and disks that refuse something: what stands in for each in a process."""
 
 import ctypes
 import platform
+import resource
 import struct
 
 EPERM, EIO = 1, 5
@@ -29,3 +30,8 @@ def filter_system_calls(number: int, errno: int, argument: int | None = None, va
         struct.pack("<HxxxxxxQ", len(code) // 8, ctypes.addressof(text)))
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
+
+
+def limit_file_size(size):
+    """What to do in a process whose files may only have this size."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))

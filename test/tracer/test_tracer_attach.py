@@ -18,9 +18,8 @@ from traced import (
 
 
 def load(count):
-    """A server under load: threads that call so many functions again and again, in no order, while
-    the first one may fork. Once its input has a byte, it enters other functions as well, and ends
-    at the end of its input."""
+    """A server under load: threads that call so many functions in no order, while the first one may
+    fork. Once its input has a byte, it enters others as well; it ends at the end of its input."""
     return f"enum {{ COUNT = {count} }};\n" + callable_functions(count) + r"""
         #include <poll.h>
         static void *work(void *seed) {
@@ -68,7 +67,7 @@ def program(compile):
 @pytest.fixture
 def running(spawn):
     """running(program): a process that has said that it is ready, and waits for input."""
-    return lambda program: announced(spawn(program, stdin=subprocess.PIPE))
+    return lambda program, **options: announced(spawn(program, stdin=subprocess.PIPE, **options))
 
 
 @pytest.fixture
@@ -96,8 +95,7 @@ def attached(start):
 
 
 def enter_later(process):
-    """Makes the process enter a function for the first time. Once there are breakpoints, it is
-    certain then that something was recorded."""
+    """Makes the process enter a function for the first time, so that something is recorded."""
     process.stdin.write("x")
     process.stdin.flush()
     announced(process, "later")
@@ -121,8 +119,7 @@ def test_end_in_the_midst(compile, running, attach):
 
 @pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
 def test_under_load(kind, compile, running, attach):
-    """While threads enter functions and the process forks, it is recorded several times in a row.
-    Each time it goes on without a tracer, with the code of its file, and no child of it fails."""
+    """While threads run and the process forks, it is recorded several times in a row, unharmed."""
     program = compile(load(90), "-O1", "-pthread", "-DFORKS", kind, name="busy")
     process = running(program)
     for last in ("f10", "f50", "f89"):
@@ -139,9 +136,7 @@ def test_under_load(kind, compile, running, attach):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_by_an_interrupt(number, program, busy, attached, finish):
-    """Ctrl-C ends the recording, with status 0; what was entered by then is in the trace. A signal
-    that does not ask for an end neither ends it nor goes to the process, which has not started it.
-    """
+    """Ctrl-C ends the recording, not the process; another signal neither of them."""
     recorder = attached(busy)
     assert tracers_of(busy.pid) == {recorder.pid}
     recorder.send_signal(signal.SIGUSR1)
@@ -197,13 +192,16 @@ def test_ends_at_a_function(program, busy, attached, finish):
     end(busy)
 
 
-def test_process_ends(program, busy, attached, finish):
-    """When the process ends, the recording has, too."""
-    recorder = attached(busy)
-    end(busy)
+@pytest.mark.parametrize("options, role", [([], "utility"), (["--role=late"], "late")])
+def test_process_ends(program, running, attached, finish, options, role):
+    """The recording ends, too. The role is that of --role, or of the environment."""
+    process = running(program, env={**os.environ, "FRONTLOAD_ROLE": "utility"})
+    recorder = attached(process, *options)
+    end(process)
     recording = finish(recorder)
     assert (recording.status, recording.stderr) == (0, "")
-    assert "_fini" in Binary(program).named(recording.of(program)[0].addresses())
+    trace = recording.of(program)[0]
+    assert trace.role == role and "_fini" in Binary(program).named(trace.addresses())
 
 
 def test_library_that_is_loaded(compile, running, attached, finish, tmp_path):
@@ -224,19 +222,15 @@ def test_library_that_is_loaded(compile, running, attached, finish, tmp_path):
     assert "in_library" in Binary(library).named(recording.trace.addresses(library))
 
 
-def test_no_such_process(tracer, run, tmp_path):
-    """A process that does not exist."""
+def test_no_such_process(busy, tracer, run, tmp_path):
+    """A process that does not exist; and a thread, whose process is named."""
     gone = subprocess.Popen(["true"])
     gone.wait()
-    result = run(tracer, "-o", tmp_path / "t", f"--pid={gone.pid}", code=125)
-    assert f"process {gone.pid}: cannot be recorded: No such process" in result.stderr
-
-
-def test_thread(busy, tracer, run, tmp_path):
-    """A thread is not a process; the one that it belongs to is named."""
-    thread = next(t for t in os.listdir(f"/proc/{busy.pid}/task") if int(t) != busy.pid)
-    result = run(tracer, "-o", tmp_path / "t", f"--pid={thread}", code=125)
-    assert f"process {thread}: is a thread of process {busy.pid}: give that one" in result.stderr
+    thread = next(int(t) for t in os.listdir(f"/proc/{busy.pid}/task") if int(t) != busy.pid)
+    for number, said in ((gone.pid, "cannot be recorded: No such process"),
+                         (thread, f"is a thread of process {busy.pid}: give that one")):
+        result = run(tracer, "-o", tmp_path / "t", f"--pid={number}", code=125)
+        assert f"process {number}: {said}" in result.stderr
 
 
 def test_traced_already(busy, attached, attach):

@@ -15,24 +15,19 @@ SOURCE = """
       int sum = 0;
       for (int i = 0; i < x; ++i)
         sum += i % 3 == 0 ? i * 7 : i % 5 == 1 ? i - 9 : 3;
-      switch (sum & 7) {
-        case 1: return sum * 3; case 2: return sum ^ 5; case 3: return abs(sum - 40);
-        case 5: return sum / 3; case 6: return 11; default: return sum + 2;
-      }
+      return sum & 4 ? sum * 3 : sum & 2 ? abs(sum - 40) : sum + 2;
     }
     int main(int argc, char **argv) {
       (void)argv;
-      int result = 0;
+      int result = 0, status;
       for (int i = 0; i < 20; ++i)
         result = (result * 31 + choose(i)) % 251;
-      int status = 0;
-      if (argc > 1) {
-        if (!fork())
-          _exit(choose(100) & 1);
-        wait(&status);
-      }
+      if (argc > 1 && !fork())
+        _exit(choose(100) & 1);
+      wait(&status);
       return result % 100;
     }"""
+
 
 @pytest.fixture
 def mapped(compile):

@@ -35,23 +35,18 @@ def confined(tracer, compile, run, folder):
     return confined
 
 
-@needs("mounts")
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer needs /proc")
-def test_no_proc(confined):
-    """Without /proc nothing is started."""
-    result = confined(["-m"], "umount -l /proc", code=125)
+@pytest.mark.parametrize(("how", "before", "said", "remedy"), [
+    pytest.param(["-m"], "umount -l /proc", "cannot be used: No such file or directory",
+                 "mount -t proc", id="none", marks=[needs("mounts"), pytest.mark.skipif(
+                     SANITIZED, reason="a sanitizer needs /proc")]),
+    pytest.param(["-p", "-f"], "true", "belongs to another process namespace", "--mount-proc",
+                 id="of others", marks=needs("pid-namespace"))])
+def test_useless_proc(how, before, said, remedy, confined):
+    """Without a /proc that has the processes by their numbers, nothing is started."""
+    result = confined(how, before, code=125)
     error, note = result.stderr.splitlines()
-    assert error == "frontload-trace: error: /proc: cannot be used: No such file or directory"
-    assert "mount -t proc" in note and result.stdout == ""
-
-
-@needs("pid-namespace")
-def test_proc_of_other_processes(confined):
-    """A /proc in which the same numbers are other processes is not used."""
-    result = confined(["-p", "-f"], "true", code=125)
-    error, note = result.stderr.splitlines()
-    assert error == "frontload-trace: error: /proc: belongs to another process namespace"
-    assert "--mount-proc" in note and result.stdout == ""
+    assert error == f"frontload-trace: error: /proc: {said}"
+    assert remedy in note and result.stdout == ""
 
 
 @needs("mounts", "another-user")
@@ -64,8 +59,7 @@ def test_hidden_processes(option, confined, folder):
 
 
 def test_child_that_nobody_traces(compile, record):
-    """A child that is made with CLONE_UNTRACED keeps the breakpoints and ends at the first. That
-    is said, with a remedy; the rest is recorded."""
+    """A child made with CLONE_UNTRACED ends at its first breakpoint, which is said."""
     program = compile(r"""
         STEP(in_child) STEP(after)
         int main(void) {

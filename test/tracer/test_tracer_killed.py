@@ -27,8 +27,7 @@ def first_touches(path):
 
 @pytest.mark.parametrize("name", ["ptrace", "pwrite64"])
 def test_at_any_call(program, tracer, strace, record, spawn, tmp_path, name):
-    """While it launches the program, plants breakpoints and writes: the program does not outlive
-    it. The trace has the earliest first touches or none, and an empty file is no trace."""
+    """The program does not outlive it; the trace has the earliest first touches, or none."""
     whole = record("--", program, "wait", stdin=subprocess.DEVNULL).trace.addresses()
     left = []
     for number in count(1):

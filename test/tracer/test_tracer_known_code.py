@@ -45,8 +45,7 @@ PROGRAM = (assembly("table", ".long 1, 2, 3, 4") + assembly("called", "nop\\nnop
 
 @pytest.mark.parametrize("kind", [["-pie"], ["-no-pie"], ["-static"], ["-fuse-ld=lld-22"]])
 def test_data_that_is_typed_as_a_function(kind, compile, recorded):
-    """A table keeps its values. What is called, jumped to, or covered by unwind information is
-    recorded; what is none of these runs, and is not recorded."""
+    """A table keeps its values; what is called, jumped to or has unwind tables is recorded."""
     cc = "clang-22" if "lld" in kind[0] else "gcc"
     program = compile(PROGRAM, "-O1", *kind, cc=cc, name="witnesses")
     right = ["main", "called", "jumps", "jumped_to", "jumps_near", "near", "covered"]
@@ -68,8 +67,7 @@ CHAIN = """
 ])
 @pytest.mark.parametrize("kind", [["-pie"], ["-no-pie"]])
 def test_sources_of_unwind_information(flags, has_all, kind, compile, recorded):
-    """Debug information will do, compressed or not. A program that was built without either has
-    its constructors, main and what is called by name."""
+    """Debug information will do; without any, there are constructors, main and what is called."""
     names = recorded(compile(CHAIN, "-O1", *kind, *flags, name="chain"),
                      ("main", "called", "constructor", "by_address"))
     assert names == ["constructor", "main", "called", *(["by_address"] if has_all else [])]
@@ -97,9 +95,7 @@ def test_damaged_unwind_information(damage, compile, record):
         section = ELFFile(stream).get_section_by_name(".eh_frame")
     at, size = section["sh_offset"], section["sh_size"]
     data[at:at + min(size, len(damage))] = damage[:size]
-    program.unlink()
     program.write_bytes(data)
-    program.chmod(0o755)
     recording = record("--", program)
     assert recording.status == 3
     assert "called" in Binary(program).named(recording.trace.addresses())

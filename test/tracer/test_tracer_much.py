@@ -7,21 +7,8 @@ import struct
 from functools import partial
 
 import pytest
-from elftools.elf.elffile import ELFFile
-from grown import (
-    ALLOC,
-    CODE,
-    INIT_ARRAY,
-    PROGBITS,
-    RELA,
-    STRTAB,
-    SYMTAB,
-    grown,
-    place_of,
-    rewrite,
-    same_place,
-)
-from traced import Binary, assembly
+from grown import ALLOC, INIT_ARRAY, PROGBITS, RELA, STRTAB, SYMTAB, grown, place_of, same_place
+from traced import CODE, Binary, assembly
 
 REL_RELATIVE = {"x86_64": 8, "aarch64": 1027}[platform.machine()]
 MANY = 200_000
@@ -46,9 +33,8 @@ def long_records(program):
 
 def functions(program, count, size):
     """Symbols of functions, one behind the other."""
-    with open(program, "rb") as stream:
-        (hole,) = ELFFile(stream).get_section_by_name(".symtab").get_symbol_by_name("hole")
-    return b"".join(struct.pack("<IBBHQQ", 0, 2, 0, 1, hole["st_value"] + size * number, 0)
+    (hole,) = (address for address, names in Binary(program).names.items() if "hole" in names)
+    return b"".join(struct.pack("<IBBHQQ", 0, 2, 0, 1, hole + size * number, 0)
                     for number in range(count))
 
 
@@ -129,7 +115,7 @@ def test_notes_in_one_place(compile, opener, record):
     data += notes + bytes(-len(notes) % 64)
     struct.pack_into("<Q", data, 32, len(data))
     struct.pack_into("<H", data, 56, 60_000 + count)
-    rewrite(library, data + note * 60_000 + headers)
+    library.write_bytes(data + note * 60_000 + headers)
     recording = record("--module=libpart.so", "--", opener, f"open={library}", "call=part_one",
                        preexec_fn=limited)
     assert recording.status == 0

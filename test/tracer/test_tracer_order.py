@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from traced import PROGRAMS, Binary, callable_functions
+from traced import PROGRAMS, Binary, calls_all
 
 KINDS = {
     "pie": ["-fPIE", "-pie"],
@@ -22,8 +22,8 @@ def witness(tmp_path, run):
     run("gcc", "-O2", "-o", stepper, PROGRAMS / "single_step.c")
 
     def witness(binary):
-        lines = run(stepper, f"{binary.low:x}", f"{binary.high:x}", binary.path,
-                    code=None).stderr
+        lines = run(stepper, *(f"{a:x}" for a in (binary.entry, binary.low, binary.high)),
+                    binary.path, code=None).stderr
         stepped = [int(line, 16) for line in lines.splitlines()]
         return [a for a in stepped if a in binary.names]
 
@@ -47,14 +47,9 @@ def test_exactly_what_is_entered(cc, kind, compile, record, witness, llvm):
 
 def test_thirty_thousand_functions(compile, record):
     """However many functions are entered, all are in the trace, in their order."""
-    program = compile(callable_functions(30000) + """
-        int main(void) {
-          for (int i = 0; i < 30000; ++i)
-            call(i);
-          return 7;
-        }""", name="many")
+    program = compile(calls_all(30000), name="many")
     recording = record("--", program)
-    assert (recording.status, recording.stderr) == (7, "")
+    assert (recording.status, recording.stderr) == (3, "")
     names = Binary(program).named(recording.trace.addresses())
     own = [name for name in names if name == "main" or name[1:].isdigit()]
     assert own == ["main", *(f"f{n}" for n in range(30000))]

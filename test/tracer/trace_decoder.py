@@ -1,9 +1,6 @@
 """A decoder of the trace format for the tests of the recorders, written from frontload_trace.h
-alone.
-
-It shares no code with the package's own reader, so that an error in one is not an error in both. It
-is strict: everything that the format does not allow is an AssertionError.
-"""
+alone: an error in the package's reader is none in both. It is strict: everything that the format
+does not allow is an AssertionError."""
 
 import struct
 from dataclasses import dataclass, field

@@ -27,6 +27,12 @@ def callable_functions(count: int) -> str:
             "static inline void call(int number) { ((void (*)(void))(f0 + 16 * number))(); }\n")
 
 
+def calls_all(count: int) -> str:
+    """A C program that calls so many functions one after the other, and returns 3."""
+    return callable_functions(count) + (
+        f"int main(void) {{ for (int i = 0; i < {count}; ++i) call(i); return 3; }}")
+
+
 class Binary:
     """The functions of an ELF file as the tests see them, by an ELF reader that is not LLVM's."""
 
@@ -34,6 +40,7 @@ class Binary:
         self.path = path
         with open(path, "rb") as stream:
             elf = ELFFile(stream)
+            self.entry = elf["e_entry"]
             code = [(s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in elf.iter_sections()
                     if s["sh_flags"] & CODE == CODE]
             self.low, self.high = min(b for b, _ in code), max(e for _, e in code)

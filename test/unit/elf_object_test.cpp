@@ -1,70 +1,40 @@
 // The view of input objects that planning uses.
 #include "elf/elf_object.h"
-#include "startup_set/startup_set.h"
 #include "yaml_object.h"
-#include <gtest/gtest.h>
 
 using namespace frontload;
 using namespace llvm;
 
-static constexpr StringLiteral twoFunctions = R"(
---- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
-Sections:
-  - {Name: .text.f, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}
-  - {Name: .text.g, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 32}
-  - {Name: .rodata.f, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Size: 8}
-  - {Name: .init, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 4}
-  - Name: .rela.text.f
-    Type: SHT_RELA
-    Link: .symtab
-    Info: .text.f
-    Relocations:
-      - {Offset: 1, Symbol: .rodata.f, Type: R_X86_64_PC32}
-      - {Offset: 5, Symbol: outside, Type: R_X86_64_PC32}
-Symbols:
-  - {Name: .rodata.f, Type: STT_SECTION, Section: .rodata.f}
-  - {Name: f, Type: STT_FUNC, Section: .text.f, Binding: STB_GLOBAL}
-  - {Name: g, Type: STT_FUNC, Section: .text.g, Binding: STB_GLOBAL}
-  - {Name: early, Type: STT_FUNC, Section: .init, Binding: STB_GLOBAL}
-  - {Name: outside, Binding: STB_GLOBAL}
-)";
-
-static StartupProfile profileOf(std::initializer_list<const char *> names) {
-  StartupProfile profile;
-  for (const char *name : names)
-    profile.entries.emplace_back().name = name;
-  return profile;
-}
-
 // Only sections without a meaning of their own can be moved.
 TEST(ElfObject, ClassifiesSections) {
   using namespace llvm::ELF;
-  auto classify = [](StringRef name, uint64_t flags, uint32_t type = SHT_PROGBITS) {
-    return classifySection(name, type, flags);
-  };
-  EXPECT_EQ(classify(".text", SHF_ALLOC | SHF_EXECINSTR), SectionClass::Text);
-  EXPECT_EQ(classify(".text.f", SHF_ALLOC | SHF_EXECINSTR), SectionClass::Text);
-  EXPECT_EQ(classify(".rodata.str1.1", SHF_ALLOC | SHF_MERGE | SHF_STRINGS), SectionClass::Rodata);
-  EXPECT_EQ(classify(".data.rel.ro.x", SHF_ALLOC | SHF_WRITE), SectionClass::Relro);
-  EXPECT_EQ(classify(".data", SHF_ALLOC | SHF_WRITE), SectionClass::Data);
-  EXPECT_EQ(classify(".textual", SHF_ALLOC | SHF_EXECINSTR), std::nullopt);
-  EXPECT_EQ(classify(".rodatabase", SHF_ALLOC), std::nullopt);
-  EXPECT_EQ(classify(".init", SHF_ALLOC | SHF_EXECINSTR), std::nullopt);
-  EXPECT_EQ(classify(".init_array", SHF_ALLOC | SHF_WRITE), std::nullopt);
-  EXPECT_EQ(classify(".text.f", SHF_EXECINSTR), std::nullopt);
-  EXPECT_EQ(classify(".data.t", SHF_ALLOC | SHF_WRITE | SHF_TLS), std::nullopt);
-  EXPECT_EQ(classify(".rodata.x", SHF_ALLOC, SHT_NOBITS), std::nullopt);
-  EXPECT_EQ(classify(".text.f", SHF_ALLOC | SHF_EXECINSTR | SHF_LINK_ORDER), std::nullopt);
+  constexpr uint64_t code = SHF_ALLOC | SHF_EXECINSTR, data = SHF_ALLOC | SHF_WRITE;
+  struct {
+    StringRef name;
+    uint64_t flags;
+    std::optional<SectionClass> expected;
+    uint32_t type = SHT_PROGBITS;
+  } cases[] = {{".text", code, SectionClass::Text},
+               {".text.f", code, SectionClass::Text},
+               {".rodata.str1.1", SHF_ALLOC | SHF_MERGE | SHF_STRINGS, SectionClass::Rodata},
+               {".data.rel.ro.x", data, SectionClass::Relro},
+               {".data", data, SectionClass::Data},
+               {".textual", code, std::nullopt},
+               {".rodatabase", SHF_ALLOC, std::nullopt},
+               {".init", code, std::nullopt},
+               {".init_array", data, std::nullopt},
+               {".text.f", SHF_EXECINSTR, std::nullopt},
+               {".data.t", data | SHF_TLS, std::nullopt},
+               {".rodata.x", SHF_ALLOC, std::nullopt, SHT_NOBITS},
+               {".text.f", code | SHF_LINK_ORDER, std::nullopt}};
+  for (const auto &c : cases)
+    EXPECT_EQ(classifySection(c.name, c.type, c.flags), c.expected) << c.name.str();
 }
 
 // A group tells its signature and its sections. One that is no COMDAT group is kept with each
 // object, and one without a symbol is damaged.
 TEST(ElfObject, TellsGroups) {
-  std::string object = toObject(R"(
---- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
-Sections:
+  std::string object = x86File("ET_REL", R"(Sections:
   - {Name: .group, Type: SHT_GROUP, Link: .symtab, Info: f,
      Members: [{SectionOrType: GRP_COMDAT}, {SectionOrType: .text.f}, {SectionOrType: .rodata.f}]}
   - {Name: .group1, Type: SHT_GROUP, Link: .symtab, Info: f,
@@ -87,37 +57,11 @@ Symbols:
   EXPECT_EQ(groups[0].second, (std::vector<uint32_t>{4, 5}));
 }
 
-// Named sections and those they refer to are found, each once; what cannot be moved is known.
-TEST(StartupSet, FindsNamedAndReferredSections) {
-  std::string bytes = toObject(twoFunctions);
-  StartupProfile profile = profileOf({"f", "early", "outside", "nowhere"});
-  StartupSet set(profile, /*gathersStrings=*/true);
-  auto result = set.find(InputObject{MemoryBufferRef(bytes, "o"), ""});
-  ASSERT_EQ(result.size(), 1u);
-  std::map<std::string, bool> found;
-  for (const StartupSection &section : result[0])
-    EXPECT_TRUE(found.emplace(section.name, section.named).second);
-  EXPECT_EQ(found, (std::map<std::string, bool>{{".text.f", true}, {".rodata.f", false}}));
-  ASSERT_EQ(set.entryPlaces().movable.size(), 1u);
-  EXPECT_EQ(set.entryPlaces().movable[0].entry, 0u);
-  EXPECT_EQ(set.entryPlaces().movable[0].sectionName, std::string(".text.f"));
-  EXPECT_EQ(set.entryPlaces().isKept, (std::vector<bool>{false, true, false, false}));
-}
-
-// An object is untrusted: whatever its bytes are, reading it ends, and stays inside of it.
-TEST(StartupSet, SurvivesDamagedObjects) {
-  std::string good = toObject(twoFunctions);
-  StartupProfile profile = profileOf({"f", "g"});
-  forDamaged(good, [&](StringRef bytes) {
-    StartupSet set(profile, /*gathersStrings=*/true);
-    set.find(InputObject{MemoryBufferRef(bytes, "o"), ""});
-  });
-}
+using Targets = std::vector<std::pair<std::string, int64_t>>;
 
 /// What the relocations of the first section of an object refer to: names and addends.
-template <class ELFT>
-static std::vector<std::pair<std::string, int64_t>> targetsIn(StringRef bytes) {
-  std::vector<std::pair<std::string, int64_t>> result;
+template <class ELFT> static Targets targetsIn(StringRef bytes) {
+  Targets result;
   auto elf = ElfObject<ELFT>::open(bytes);
   if (!elf)
     return result;
@@ -128,7 +72,6 @@ static std::vector<std::pair<std::string, int64_t>> targetsIn(StringRef bytes) {
   });
   return result;
 }
-using Targets = std::vector<std::pair<std::string, int64_t>>;
 
 static std::string objectWith(StringRef header, StringRef contents, StringRef relocations) {
   return toObject(("--- !ELF\nFileHeader: {Type: ET_REL, " + header +

@@ -1,12 +1,8 @@
 // The tables of a linked file tell what is touched before the program runs.
 #include "cold_start/elf_start.h"
 #include "cold_start/start_model.h"
-#include "llvm/ADT/SmallString.h"
+#include "yaml_object.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Object/ObjectFile.h"
-#include "llvm/ObjectYAML/yaml2obj.h"
-#include <gtest/gtest.h>
-#include <random>
 
 using namespace frontload;
 using namespace llvm;
@@ -20,13 +16,10 @@ constexpr DeviceProfile device = {"test", 0, 1, 0, page, page, ""};
 /// 128 pages: tables at 0x20000, the dynamic section at 0x40000, data at 0x60000.
 std::string image(StringRef dynamic, StringRef secondLoad = "VAddr: 0x40000, Offset: 0x40000",
                   StringRef moreHeaders = "") {
-  std::string yaml = (R"(
---- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
-ProgramHeaders:
+  return x86File("ET_DYN", R"(ProgramHeaders:
   - {Type: PT_LOAD, Flags: [PF_R], VAddr: 0, Offset: 0, FileSize: 0x40000, MemSize: 0x40000}
   - {Type: PT_LOAD, Flags: [PF_R, PF_W], FileSize: 0x40000, MemSize: 0x40000, )" +
-                      secondLoad + R"(}
+                               secondLoad + R"(}
   - {Type: PT_DYNAMIC, VAddr: 0x40000, FirstSec: .dynamic, LastSec: .dynamic}
 )" + moreHeaders + R"(
 Sections:
@@ -37,13 +30,9 @@ Sections:
     Offset: 0x28000
     Relocations: [{Offset: 0x6a000, Symbol: 2, Type: R_X86_64_64}, {Offset: 0x6c000, Type: R_X86_64_RELATIVE}]
   - {Name: .dynamic, Type: SHT_DYNAMIC, Address: 0x40000, Offset: 0x40000, Entries: [)" +
-                      dynamic + R"(, {Tag: DT_NULL, Value: 0}]}
+                               dynamic + R"(, {Tag: DT_NULL, Value: 0}]}
   - {Name: .data, Type: SHT_PROGBITS, Address: 0x60000, Offset: 0x60000, Size: 0x20000}
-)")
-                         .str();
-  SmallString<0> storage;
-  yaml::yaml2ObjectFile(storage, yaml, [](const Twine &m) { ADD_FAILURE() << m.str(); });
-  return storage.str().str();
+)");
 }
 
 /// The pages that are in memory after the loader has touched what it does, or what is wrong.
@@ -117,52 +106,40 @@ TEST(ElfStart, WritesToTheTableOfFunctionsIfTheyAreBoundLazily) {
 }
 
 TEST(ElfStart, KnowsWhatTheProgramMayWrite) {
-  auto written = [](StringRef moreHeaders) {
-    std::vector<uint64_t> found;
-    auto segments = readSegments(image(packed, "VAddr: 0x40000, Offset: 0x40000", moreHeaders));
-    EXPECT_TRUE(bool(segments));
-    for (const FileSegment &segment : *segments)
-      found.push_back(segment.written);
-    return found;
-  };
-  EXPECT_EQ(written(""), (std::vector<uint64_t>{UINT64_MAX, 0x40000}));
-  EXPECT_EQ(written("  - {Type: PT_GNU_RELRO, VAddr: 0x40000, Offset: 0x40000, FileSize: 0x20000, "
-                    "MemSize: 0x20000}"),
-            (std::vector<uint64_t>{UINT64_MAX, 0x60000}));
+  for (auto [moreHeaders, written] :
+       {std::pair("", 0x40000u),
+        {"  - {Type: PT_GNU_RELRO, VAddr: 0x40000, Offset: 0x40000, FileSize: 0x20000, "
+         "MemSize: 0x20000}",
+         0x60000u}}) {
+    auto segments =
+        cantFail(readSegments(image(packed, "VAddr: 0x40000, Offset: 0x40000", moreHeaders)));
+    ASSERT_EQ(segments.size(), 2u);
+    EXPECT_EQ(segments[0].written, UINT64_MAX);
+    EXPECT_EQ(segments[1].written, written);
+  }
 }
 
-TEST(ElfStart, RefusesTablesOutsideTheFile) {
-  for (StringRef table : {"{Tag: DT_RELR, Value: 0x7f000}, {Tag: DT_RELRSZ, Value: 0x100000}",
-                          "{Tag: DT_RELR, Value: 0x900000}, {Tag: DT_RELRSZ, Value: 8}"})
-    EXPECT_EQ(touchedPages(image(table)), "a table of the dynamic section is not in the file");
-}
-
-TEST(ElfStart, RefusesSegmentsThatCannotBeMapped) {
-  EXPECT_EQ(touchedPages(image(packed, "VAddr: 0x3f000, Offset: 0x3f000")),
-            "its segments overlap, or do not ascend");
-  EXPECT_EQ(touchedPages(image(packed, "VAddr: 0x41800, Offset: 0x40000")),
-            "a segment's address does not fit its place in the file");
-  EXPECT_EQ(touchedPages(image(packed, "VAddr: 0x50000, Offset: 0x50000000")),
-            "a segment lies outside the file");
+TEST(ElfStart, RefusesWhatCannotBe) {
+  const std::string outside = "a table of the dynamic section is not in the file";
+  EXPECT_EQ(
+      touchedPages(image("{Tag: DT_RELR, Value: 0x7f000}, {Tag: DT_RELRSZ, Value: 0x100000}")),
+      outside);
+  EXPECT_EQ(touchedPages(image("{Tag: DT_RELR, Value: 0x900000}, {Tag: DT_RELRSZ, Value: 8}")),
+            outside);
+  for (auto [secondLoad, problem] :
+       {std::pair("VAddr: 0x3f000, Offset: 0x3f000", "its segments overlap, or do not ascend"),
+        {"VAddr: 0x41800, Offset: 0x40000",
+         "a segment's address does not fit its place in the file"},
+        {"VAddr: 0x50000, Offset: 0x50000000", "a segment lies outside the file"}})
+    EXPECT_EQ(touchedPages(image(packed, secondLoad)), problem);
   EXPECT_EQ(touchedPages("not a program"), "not an ELF file");
 }
 
 // A file is untrusted: whatever its bytes are, the walk ends, and stays inside of it.
 TEST(ElfStart, SurvivesDamagedFiles) {
-  std::string good = image(packed);
-  std::mt19937 random(1);
   // Where headers and tables are; the rest are zeros.
   const std::pair<size_t, size_t> places[] = {{0, 256}, {0x20000, 16}, {0x40000, 80}};
-  for (int i = 0; i < 3000; ++i) {
-    // Its own allocation, so that a sanitizer sees the first byte that is read outside.
-    std::vector<char> bytes(good.begin(), good.end());
-    for (unsigned n = 1 + random() % 4; n > 0; --n) {
-      auto [start, length] = places[random() % 3];
-      bytes[start + random() % length] = static_cast<char>(random() % 4 ? random() % 16 : random());
-    }
-    bytes.resize(random() % 3 ? bytes.size() : random() % bytes.size());
-    touchedPages(StringRef(bytes.data(), bytes.size()));
-  }
+  forDamaged(image(packed), [](StringRef bytes) { touchedPages(bytes); }, places, /*times=*/1000);
 }
 
 } // namespace

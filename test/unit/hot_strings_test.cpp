@@ -12,58 +12,48 @@ static unsigned shardOf(uint64_t hash) { return (static_cast<uint32_t>(hash) >> 
 
 static std::string number(unsigned i) { return "string " + std::to_string(i); }
 
-// Hot strings have the first part for themselves; the others are spread over all the rest.
+// Hot strings have the first part for themselves; the others are spread over all the rest. The rest
+// of a hash stays: lld tells strings apart by it.
 TEST(HotStrings, HaveTheFirstShardForThemselves) {
   HotStrings strings;
   for (unsigned i = 0; i < 1000; i += 10)
     strings.add(number(i));
   std::set<unsigned> others;
   for (unsigned i = 0; i < 1000; ++i) {
-    unsigned shard = shardOf(strings.meet(xxh3_64bits(number(i))));
+    uint64_t hash = xxh3_64bits(number(i)), met = strings.meet(hash);
+    EXPECT_EQ((met ^ hash) & ~(uint64_t(31) << 27), 0u);
     if (i % 10 == 0)
-      EXPECT_EQ(shard, 0u) << i;
+      EXPECT_EQ(shardOf(met), 0u) << i;
     else
-      others.insert(shard);
+      others.insert(shardOf(met));
   }
   EXPECT_EQ(others.size(), 31u);
   EXPECT_FALSE(others.count(0));
-}
-
-// The rest of a hash stays: lld tells strings apart by it.
-TEST(HotStrings, ChangeNothingButTheShard) {
-  HotStrings strings;
-  strings.add(number(0));
-  for (unsigned i = 0; i < 100; ++i) {
-    uint64_t hash = xxh3_64bits(number(i));
-    EXPECT_EQ((strings.meet(hash) ^ hash) & ~(uint64_t(31) << 27), 0u);
-  }
 }
 
 // A hot string counts as placed if it is among those at the beginning of the section, and not
 // because it has been hashed: debug information has strings, too.
 TEST(HotStrings, KnowWhichTheLinkHas) {
   HotStrings strings;
-  strings.add("here");
-  strings.add("gone");
-  strings.add("debug");
-  strings.meet(xxh3_64bits("debug"));
-  strings.meet(xxh3_64bits("here"));
+  for (const char *text : {"here", "gone", "debug"})
+    strings.add(text);
+  for (const char *text : {"debug", "here"})
+    strings.meet(xxh3_64bits(text));
   strings.placePrefix(StringRef("here\0other\0", 11));
-  EXPECT_EQ(strings.state("here"), HotStrings::State::Placed);
-  EXPECT_EQ(strings.state("debug"), HotStrings::State::Elsewhere);
-  EXPECT_EQ(strings.state("gone"), HotStrings::State::Absent);
-  EXPECT_EQ(strings.state("other"), HotStrings::State::Absent);
+  for (auto [text, state] : {std::pair("here", HotStrings::State::Placed),
+                             {"debug", HotStrings::State::Elsewhere},
+                             {"gone", HotStrings::State::Absent},
+                             {"other", HotStrings::State::Absent}})
+    EXPECT_EQ(strings.state(text), state) << text;
 }
 
 // The hot beginning of a section ends with the first string that is not hot.
 TEST(HotStrings, MeasureTheBeginningOfASection) {
   HotStrings strings;
-  strings.add("");
-  strings.add("a");
-  strings.add("b\xff");
-  auto bytes = [&](StringRef section) { return strings.placePrefix(section); };
-  EXPECT_EQ(bytes(StringRef("a\0b\xff\0\0cold\0a\0", 13)), 6u);
-  EXPECT_EQ(bytes(StringRef("cold\0a\0", 7)), 0u);
-  EXPECT_EQ(bytes(StringRef("a\0a", 3)), 2u); // the last one has no end
-  EXPECT_EQ(bytes(""), 0u);
+  for (const char *text : {"", "a", "b\xff"})
+    strings.add(text);
+  EXPECT_EQ(strings.placePrefix(StringRef("a\0b\xff\0\0cold\0a\0", 13)), 6u);
+  EXPECT_EQ(strings.placePrefix(StringRef("cold\0a\0", 7)), 0u);
+  EXPECT_EQ(strings.placePrefix(StringRef("a\0a", 3)), 2u); // the last one has no end
+  EXPECT_EQ(strings.placePrefix(""), 0u);
 }

@@ -24,12 +24,4 @@ TEST(IoModel, ReadingOnIsCheaperThanAFaultUpToTheBytesOfItsLatencyAndWindow) {
   }
 }
 
-TEST(IoModel, SlowerDevicesMakeFaultsDearerThanReading) {
-  auto bytesPerFault = [](llvm::StringRef name) {
-    const DeviceProfile *profile = findDeviceProfile(name);
-    return profile->secondsIfFaulted(1) / profile->secondsIfRead(1);
-  };
-  EXPECT_GT(bytesPerFault("hdd"), bytesPerFault("ssd"));
-}
-
 } // namespace

@@ -16,35 +16,33 @@ std::optional<Likeness> likeness(StringRef wanted, StringRef found) {
   return a.stem == b.stem ? compare(a, b) : std::nullopt;
 }
 
-TEST(NameParts, SuffixesThatOnlyTellNamesApartDoNotMatter) {
-  for (StringRef other : {"f.llvm.123", "f.__uniq.99", "f.lto_priv.0", "f.7", "f@@V2", "f@V1",
-                          "f.localalias", "f.__uniq.99.llvm.5"}) {
-    EXPECT_EQ(likeness("f", other), Likeness::Suffix) << other.str();
-    EXPECT_EQ(likeness(other, "f"), Likeness::Suffix) << other.str();
+/// Expects how alike names are, each of a pair with the other.
+void expectAlike(std::optional<Likeness> expected,
+                 std::initializer_list<std::pair<StringRef, StringRef>> pairs) {
+  for (auto [a, b] : pairs) {
+    EXPECT_EQ(likeness(a, b), expected) << a.str() << " and " << b.str();
+    EXPECT_EQ(likeness(b, a), expected) << b.str() << " and " << a.str();
   }
-  EXPECT_EQ(likeness("f.llvm.1", "f.llvm.2"), Likeness::Suffix);
-  EXPECT_EQ(likeness("f.isra.0", "f.isra.3"), Likeness::Suffix);
 }
 
-TEST(NameParts, MicrosoftsNamesHaveNoSuffixes) {
-  EXPECT_EQ(takeApart("?f@@YAHXZ").stem, "?f@@YAHXZ");
-  EXPECT_EQ(likeness("?f@@YAHXZ", "?f@@YAHH@Z"), std::nullopt);
+TEST(NameParts, SuffixesThatOnlyTellNamesApartDoNotMatter) {
+  for (StringRef other : {"f.llvm.123", "f.__uniq.99", "f.lto_priv.0", "f.7", "f@@V2", "f@V1",
+                          "f.localalias", "f.__uniq.99.llvm.5"})
+    expectAlike(Likeness::Suffix, {{"f", other}});
+  expectAlike(Likeness::Suffix, {{"f.llvm.1", "f.llvm.2"}, {"f.isra.0", "f.isra.3"}});
 }
 
 TEST(NameParts, ClonesAreOfTheirFunction) {
   for (StringRef other : {"f.isra.0", "f.constprop.1", "f.isra.0.constprop.2", "f.specialized.1",
-                          "f.constprop.0.llvm.8", "f.clone.3"}) {
-    EXPECT_EQ(likeness("f", other), Likeness::Clone) << other.str();
-    EXPECT_EQ(likeness(other, "f"), Likeness::Clone) << other.str();
-  }
-  EXPECT_EQ(likeness("f.isra.0", "f.constprop.0"), Likeness::Clone);
+                          "f.constprop.0.llvm.8", "f.clone.3"})
+    expectAlike(Likeness::Clone, {{"f", other}});
+  expectAlike(Likeness::Clone, {{"f.isra.0", "f.constprop.0"}});
 }
 
 TEST(NameParts, APartIsInItsFunctionButTheFunctionIsNotInItsColdPart) {
-  EXPECT_EQ(likeness("f.cold", "f"), Likeness::Part);
-  EXPECT_EQ(likeness("f.cold", "f.constprop.0"), Likeness::Part);
-  EXPECT_EQ(likeness("f.part.0", "f"), Likeness::Part);
-  EXPECT_EQ(likeness("f", "f.part.0"), Likeness::Part);
+  for (auto [part, whole] : {std::pair("f.cold", "f"), {"f.cold", "f.constprop.0"}})
+    EXPECT_EQ(likeness(part, whole), Likeness::Part) << part;
+  expectAlike(Likeness::Part, {{"f.part.0", "f"}});
   EXPECT_EQ(likeness("f", "f.cold"), std::nullopt);
   EXPECT_EQ(likeness("f", "f.eh"), std::nullopt);
   EXPECT_EQ(likeness("f.cold.3", "f.cold"), Likeness::Suffix);
@@ -52,14 +50,11 @@ TEST(NameParts, APartIsInItsFunctionButTheFunctionIsNotInItsColdPart) {
 }
 
 TEST(NameParts, WhatIsNotACompilersSuffixBelongsToTheName) {
-  EXPECT_EQ(takeApart("f.avx2").stem, "f.avx2");
-  EXPECT_EQ(takeApart("_GLOBAL__sub_I_main.cpp").stem, "_GLOBAL__sub_I_main.cpp");
-  EXPECT_EQ(takeApart("f._omp_fn.1").stem, "f._omp_fn.1");
+  for (StringRef name : {"f.avx2", "_GLOBAL__sub_I_main.cpp", "f._omp_fn.1", "f.isra.0.avx2", ".Lx",
+                         "", "f.", "?f@@YAHXZ"})
+    EXPECT_EQ(takeApart(name).stem, name);
   EXPECT_EQ(takeApart("f._omp_fn.1.constprop.0").stem, "f._omp_fn.1");
-  EXPECT_EQ(takeApart("f.isra.0.avx2").stem, "f.isra.0.avx2");
-  EXPECT_EQ(takeApart(".Lx").stem, ".Lx");
-  EXPECT_EQ(takeApart("").stem, "");
-  EXPECT_EQ(takeApart("f.").stem, "f.");
+  EXPECT_EQ(likeness("?f@@YAHXZ", "?f@@YAHH@Z"), std::nullopt);
 }
 
 TEST(NameParts, RustsLegacyHashIsNotOfTheSource) {
@@ -73,51 +68,37 @@ TEST(NameParts, RustsLegacyHashIsNotOfTheSource) {
 }
 
 TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
-  std::string a = withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3bar");
-  EXPECT_FALSE(a.empty());
-  EXPECT_EQ(a, withoutCrateHashes("_RNvNtCsabcd9_7mycrate3foo3bar"));
-  EXPECT_NE(a, withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3baz"));
-  // A reference back is an offset, which the hashes before it shift.
-  EXPECT_EQ(withoutCrateHashes("_RINvCs12_3abc3fooNtB2_3BarE"),
-            withoutCrateHashes("_RINvCs1234567_3abc3fooNtB2_3BarE"));
-  EXPECT_EQ(withoutCrateHashes("_RINvCs12_3abc3fooNtBd_3BarE"),
-            withoutCrateHashes("_RINvCs1234567_3abc3fooNtBi_3BarE"));
-  EXPECT_NE(withoutCrateHashes("_RINvCs12_3abc3fooNtBd_3BarE"),
-            withoutCrateHashes("_RINvCs1234567_3abc3fooNtBd_3BarE"));
+  EXPECT_FALSE(withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3bar").empty());
+  struct {
+    StringRef one, other;
+    bool isSame = true;
+  } cases[] = {{"_RNvNtCs1234_7mycrate3foo3bar", "_RNvNtCsabcd9_7mycrate3foo3bar"},
+               {"_RNvNtCs1234_7mycrate3foo3bar", "_RNvNtCs1234_7mycrate3foo3baz", false},
+               // A reference back is an offset, which the hashes before it shift.
+               {"_RINvCs12_3abc3fooNtB2_3BarE", "_RINvCs1234567_3abc3fooNtB2_3BarE"},
+               {"_RINvCs12_3abc3fooNtBd_3BarE", "_RINvCs1234567_3abc3fooNtBi_3BarE"},
+               {"_RINvCs12_3abc3fooNtBd_3BarE", "_RINvCs1234567_3abc3fooNtBd_3BarE", false},
+               {"_RNvMs_Cs12_3abcNtB4_3Bar3foo", "_RNvMs1_Cs1234567_3abcNtB5_3Bar3foo"},
+               // Numbers of other things are not lengths: closures, lifetimes, constants.
+               {"_RNCNvCs1_3abc4mains4_0Cs1_3abc", "_RNCNvCs22_3abc4mains4_0Cs22_3abc"},
+               {"_RNCNvCs1_3abc4mains4_0", "_RNCNvCs1_3abc4mains5_0", false},
+               {"_RINvCs1_3abc1fRL5_Kj9_NtCs2_1d1eE", "_RINvCs1_3abc1fRL5_Kj9_NtCs345_1d1eE"},
+               // In an identifier it is no crate.
+               {"_RNvCs1_3abc5Csa_x", "_RNvCs1_3abc5Csb_x", false}};
+  for (const auto &c : cases)
+    EXPECT_EQ(withoutCrateHashes(c.one) == withoutCrateHashes(c.other), c.isSame) << c.other.str();
   // A length that no number holds is gone through like any other.
   EXPECT_EQ(withoutCrateHashes("_RNv333333333333333333333333foo"), "Nv333333333333333333333333foo");
-  EXPECT_EQ(withoutCrateHashes("_RNvMs_Cs12_3abcNtB4_3Bar3foo"),
-            withoutCrateHashes("_RNvMs1_Cs1234567_3abcNtB5_3Bar3foo"));
-  // Numbers of other things are not lengths: closures, lifetimes, constants.
-  EXPECT_EQ(withoutCrateHashes("_RNCNvCs1_3abc4mains4_0Cs1_3abc"),
-            withoutCrateHashes("_RNCNvCs22_3abc4mains4_0Cs22_3abc"));
-  EXPECT_NE(withoutCrateHashes("_RNCNvCs1_3abc4mains4_0"),
-            withoutCrateHashes("_RNCNvCs1_3abc4mains5_0"));
-  EXPECT_EQ(withoutCrateHashes("_RINvCs1_3abc1fRL5_Kj9_NtCs2_1d1eE"),
-            withoutCrateHashes("_RINvCs1_3abc1fRL5_Kj9_NtCs345_1d1eE"));
-  // In an identifier it is no crate.
-  EXPECT_NE(withoutCrateHashes("_RNvCs1_3abc5Csa_x"), withoutCrateHashes("_RNvCs1_3abc5Csb_x"));
   for (const char *rubbish : {"_Rubbish", "_R", "_RC", "_RCs", "_RCs_", "_RB", "_R9", "_R99999_a"})
     EXPECT_FALSE(withoutCrateHashes(rubbish).size() > strlen(rubbish));
 }
 
 // Whatever a name ends with, it begins like its stem: what has another head is another name.
 TEST(NameParts, ANameAndItsStemHaveOneHead) {
-  const StringRef pieces[] = {"f",
-                              ".f",
-                              "@",
-                              ".isra",
-                              ".0",
-                              ".avx2",
-                              ".llvm.7",
-                              "@@V1",
-                              ".cold",
-                              "_ZN",
-                              "$LT$..as",
-                              "?f@@",
-                              "E",
-                              "17h0123456789abcdefE",
-                              "17h012345678xabcdefE"};
+  SmallVector<StringRef> pieces;
+  StringRef("f .f @ .isra .0 .avx2 .llvm.7 @@V1 .cold _ZN $LT$..as ?f@@ E 17h0123456789abcdefE "
+            "17h012345678xabcdefE")
+      .split(pieces, ' ');
   std::vector<std::string> names;
   for (StringRef a : pieces)
     for (StringRef b : pieces)
@@ -136,12 +117,10 @@ TEST(NameParts, ANameAndItsStemHaveOneHead) {
 }
 
 TEST(NameParts, ConstructorsAndDestructorsHaveVariants) {
-  auto variants = otherVariants("_ZN3FooC2ERKS_");
-  ASSERT_EQ(variants.size(), 2u);
-  EXPECT_EQ(variants[0], "_ZN3FooC1ERKS_");
-  EXPECT_EQ(variants[1], "_ZN3FooC3ERKS_");
+  EXPECT_EQ(otherVariants("_ZN3FooC2ERKS_"),
+            (SmallVector<std::string>{"_ZN3FooC1ERKS_", "_ZN3FooC3ERKS_"}));
   EXPECT_EQ(otherVariants("_ZN3BarIiED1Ev").size(), 2u);
-  variants = otherVariants("_ZN3FooILi5EN2C12D2EEC1IiEET_S1_");
+  auto variants = otherVariants("_ZN3FooILi5EN2C12D2EEC1IiEET_S1_");
   ASSERT_EQ(variants.size(), 2u);
   EXPECT_EQ(variants[0], "_ZN3FooILi5EN2C12D2EEC2IiEET_S1_");
   EXPECT_EQ(otherVariants("_ZZN3FooC1EvEN3BarD0Ev")[0], "_ZZN3FooC1EvEN3BarD1Ev");
@@ -149,4 +128,5 @@ TEST(NameParts, ConstructorsAndDestructorsHaveVariants) {
   for (StringRef name : {"_ZN2C13runEv", "_ZN3FooD5Ev", "C1E", "_ZC1E", "main", "_ZN3a1C2b1Ev"})
     EXPECT_TRUE(otherVariants(name).empty()) << name.str();
 }
+
 } // namespace

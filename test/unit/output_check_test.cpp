@@ -1,10 +1,8 @@
 // The checks of a linked file see what they are there for.
 #include "frontload_note.h"
 #include "plan/output_check.h"
+#include "yaml_object.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ObjectYAML/yaml2obj.h"
-#include "llvm/Support/YAMLTraits.h"
-#include <gtest/gtest.h>
 
 using namespace frontload;
 using namespace llvm;
@@ -13,32 +11,24 @@ using namespace llvm;
 /// the name of the section that lies first.
 static std::string image(StringRef hdr, StringRef end = "0x5010", StringRef first = ".text.front",
                          StringRef second = ".text", int secondSize = 16) {
-  std::string yaml =
-      (R"(
---- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
-Sections:
+  return x86File(
+      "ET_DYN",
+      R"(Sections:
   - {Name: )" +
-       first +
-       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x1000, Size: 16}
+          first +
+          R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x1000, Size: 16}
   - {Name: .data.front, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x2000, Size: 8}
   - {Name: )" +
-       second +
-       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x3000, Size: )" +
-       std::to_string(secondSize) + R"(}
+          second +
+          R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x3000, Size: )" +
+          std::to_string(secondSize) + R"(}
   - {Name: .eh_frame_hdr, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x4000, Content: ")" +
-       hdr + R"("}
+          hdr + R"("}
   - {Name: .bss, Type: SHT_NOBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x5000, Size: 16}
 Symbols:
   - {Name: _end, Section: .bss, Value: )" +
-       end + R"(, Other: [STV_HIDDEN]}
-)")
-          .str();
-  std::string bytes;
-  raw_string_ostream os(bytes);
-  yaml::Input input(yaml);
-  EXPECT_TRUE(yaml::convertYAML(input, os, [](const Twine &m) { ADD_FAILURE() << m.str(); }));
-  return bytes;
+          end + R"(, Other: [STV_HIDDEN]}
+)");
 }
 
 static HotStrings noStrings;
@@ -58,21 +48,17 @@ static constexpr StringLiteral straddling =
     "011b033b000000000200000000f0ffff100000000010000020000000";
 static constexpr StringLiteral tooLong = "011b033b00000000ff00000000c0ffff1000000000f0ffff20000000";
 
-// A good file passes, and its front ends with .data.front.
+// A good file passes, and its front ends with .data.front. If nothing is left for .text, it is
+// empty, and in no segment: the end of the front is not there.
 TEST(OutputCheck, AcceptsAGoodFile) {
-  auto front = checkOutput(image(sorted), {}, noStrings);
-  ASSERT_TRUE(bool(front)) << toString(front.takeError());
-  EXPECT_GT(front->bytes, 0u);
-  ASSERT_FALSE(front->ranges.empty());
-  EXPECT_EQ(front->ranges.back().end, 0x2008u);
-}
-
-// If nothing is left for .text, it is empty, and in no segment: the end of the front is not there.
-TEST(OutputCheck, DoesNotTakeAnEmptySectionForTheEnd) {
-  auto front = checkOutput(image(sorted, "0x5010", ".text.front", ".text", 0), {}, noStrings);
-  ASSERT_TRUE(bool(front)) << toString(front.takeError());
-  ASSERT_FALSE(front->ranges.empty());
-  EXPECT_EQ(front->ranges.back().end, 0x2008u);
+  for (int sizeOfText : {16, 0}) {
+    std::string bytes = image(sorted, "0x5010", ".text.front", ".text", sizeOfText);
+    auto front = checkOutput(bytes, {}, noStrings);
+    ASSERT_TRUE(bool(front)) << toString(front.takeError());
+    EXPECT_GT(front->bytes, 0u);
+    ASSERT_FALSE(front->ranges.empty());
+    EXPECT_EQ(front->ranges.back().end, 0x2008u);
+  }
 }
 
 /// The ranges of a file with parts of .rodata, which is all zeros, to be read with the front.
@@ -119,18 +105,16 @@ TEST(OutputCheck, FindsAsManyPartsAsTheNoteHasRoomFor) {
     EXPECT_EQ(range, (FrontRange{0x3000 + i * distance, 0x3008 + i * distance}));
 }
 
-// Each of the known ways in which a front could break a program is refused.
+// Each of the known ways in which a front could break a program is refused. `_end` is not looked at
+// where the program does not refer to it: it may be the program's own.
 TEST(OutputCheck, RefusesBrokenFiles) {
-  EXPECT_NE(errorOf(image(unsorted)).find("out of order"), std::string::npos);
-  EXPECT_NE(errorOf(image(straddling)).find("out of order"), std::string::npos);
-  EXPECT_NE(errorOf(image(tooLong)).find("longer than the section"), std::string::npos);
-  EXPECT_NE(errorOf(image(sorted, "0x4010")).find("'_end'"), std::string::npos);
-  EXPECT_NE(errorOf(image(sorted, "0x5010", ".text", ".text.front")).find("lies after what"),
-            std::string::npos);
-  EXPECT_NE(errorOf("not an ELF file"), "");
-}
-
-// `_end` is not looked at where the program does not refer to it: it may be the program's own.
-TEST(OutputCheck, LeavesAForeignEndAlone) {
+  for (auto [bytes, problem] :
+       {std::pair(image(unsorted), "out of order"),
+        {image(straddling), "out of order"},
+        {image(tooLong), "longer than the section"},
+        {image(sorted, "0x4010"), "'_end'"},
+        {image(sorted, "0x5010", ".text", ".text.front"), "lies after what"},
+        {"not an ELF file", "not an ELF file"}})
+    EXPECT_NE(errorOf(bytes).find(problem), std::string::npos) << problem;
   EXPECT_EQ(errorOf(image(sorted, "0x4010"), false), "");
 }

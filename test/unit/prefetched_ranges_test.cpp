@@ -33,26 +33,19 @@ std::string note(uint32_t version, uint32_t count, std::vector<uint64_t> address
 /// where they are in the file: 0x1000 to 0x2fff at 0x10000, 0x3000 to 0x3fff at 0x13000, and three
 /// pages on there another one.
 std::string fileWith(const std::string &note) {
-  return toObject(
-      "--- !ELF\n"
-      "FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}\n"
-      "Sections:\n"
-      "  - {Name: .note.frontload, Type: SHT_NOTE, Flags: [SHF_ALLOC], Address: 0x10000,"
-      " Offset: 0x1000, AddressAlign: 4, Content: " +
-      toHex(note) +
-      "}\n"
-      "  - {Name: .a, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x11000, Offset: 0x2000,"
-      " Size: 0x1000}\n"
-      "  - {Name: .b, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x13000, Offset: 0x3000,"
-      " Size: 0x1000}\n"
-      "  - {Name: .c, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x17000, Offset: 0x7000,"
-      " Size: 0x1000}\n"
-      "ProgramHeaders:\n"
-      "  - {Type: PT_NOTE, VAddr: 0x10000, Align: 4, FirstSec: .note.frontload,"
-      " LastSec: .note.frontload}\n"
-      "  - {Type: PT_LOAD, VAddr: 0x10000, FirstSec: .note.frontload, LastSec: .a}\n"
-      "  - {Type: PT_LOAD, VAddr: 0x13000, FirstSec: .b, LastSec: .b}\n"
-      "  - {Type: PT_LOAD, VAddr: 0x17000, FirstSec: .c, LastSec: .c}\n");
+  return x86File("ET_DYN", R"(ProgramHeaders:
+  - {Type: PT_NOTE, VAddr: 0x10000, Align: 4, FirstSec: .note.frontload, LastSec: .note.frontload}
+  - {Type: PT_LOAD, VAddr: 0x10000, FirstSec: .note.frontload, LastSec: .a}
+  - {Type: PT_LOAD, VAddr: 0x13000, FirstSec: .b, LastSec: .b}
+  - {Type: PT_LOAD, VAddr: 0x17000, FirstSec: .c, LastSec: .c}
+Sections:
+  - {Name: .note.frontload, Type: SHT_NOTE, Flags: [SHF_ALLOC], Address: 0x10000, Offset: 0x1000,
+     AddressAlign: 4, Content: )" +
+                               toHex(note) + R"(}
+  - {Name: .a, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x11000, Offset: 0x2000, Size: 4096}
+  - {Name: .b, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x13000, Offset: 0x3000, Size: 4096}
+  - {Name: .c, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x17000, Offset: 0x7000, Size: 4096}
+)");
 }
 
 Ranges rangesOfNote(const std::string &note) {
@@ -67,25 +60,23 @@ Ranges rangesOf(std::vector<uint64_t> addresses) {
   return rangesOfNote(note(2, count, std::move(addresses), 32));
 }
 
-TEST(PrefetchedRanges, ComeInTheOrderOfTheNote) {
-  EXPECT_EQ(rangesOf({0x17800, 0x17900, 0x10010, 0x10020}),
-            (Ranges{{0x7800, 0x7900}, {0x1010, 0x1020}}));
-}
-
-// No page lies between them.
-TEST(PrefetchedRanges, AreOneWhereTheyFollowEachOther) {
-  EXPECT_EQ(rangesOf({0x10010, 0x12000, 0x13000, 0x13010, 0x13020, 0x13030}),
-            (Ranges{{0x1010, 0x3030}}));
-  EXPECT_EQ(rangesOf({0x10010, 0x10fff, 0x11fff, 0x12000}), (Ranges{{0x1010, 0x3000}}));
-  EXPECT_EQ(rangesOf({0x10010, 0x10fff, 0x13000, 0x13001}),
-            (Ranges{{0x1010, 0x1fff}, {0x3000, 0x3001}}));
-  EXPECT_EQ(rangesOf({0x11000, 0x11001, 0x10010, 0x10020}),
-            (Ranges{{0x2000, 0x2001}, {0x1010, 0x1020}}));
-}
-
-TEST(PrefetchedRanges, MaySpanSegmentsThatAreInMemoryAsInTheFile) {
-  EXPECT_EQ(rangesOf({0x13800, 0x17800}), (Ranges{{0x3800, 0x7800}}));
-  EXPECT_EQ(rangesOf({0x11800, 0x13800}), Ranges());
+// They come in the order of the note, and are one where no page lies between them, also in segments
+// that are in memory as in the file.
+TEST(PrefetchedRanges, AreThoseOfTheNote) {
+  struct {
+    std::vector<uint64_t> addresses;
+    Ranges expected;
+  } cases[] = {
+      {{0x17800, 0x17900, 0x10010, 0x10020}, {{0x7800, 0x7900}, {0x1010, 0x1020}}},
+      {{0x10010, 0x12000, 0x13000, 0x13010, 0x13020, 0x13030}, {{0x1010, 0x3030}}},
+      {{0x10010, 0x10fff, 0x11fff, 0x12000}, {{0x1010, 0x3000}}},
+      {{0x10010, 0x10fff, 0x13000, 0x13001}, {{0x1010, 0x1fff}, {0x3000, 0x3001}}},
+      {{0x11000, 0x11001, 0x10010, 0x10020}, {{0x2000, 0x2001}, {0x1010, 0x1020}}},
+      {{0x13800, 0x17800}, {{0x3800, 0x7800}}},
+      {{0x11800, 0x13800}, {}},
+  };
+  for (const auto &c : cases)
+    EXPECT_EQ(rangesOf(c.addresses), c.expected) << c.addresses[0];
 }
 
 TEST(PrefetchedRanges, AreNoneIfOneIsWrong) {
@@ -103,41 +94,31 @@ TEST(PrefetchedRanges, AreNoneIfOneIsWrong) {
 TEST(PrefetchedRanges, AreNoneInANoteOfAnotherShape) {
   std::vector<uint64_t> one = {0x10000, 0x10010};
   EXPECT_EQ(rangesOfNote(note(2, 1, one, 32)), (Ranges{{0x1000, 0x1010}}));
-  EXPECT_EQ(rangesOfNote(note(3, 1, one, 32)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(2, 0, one, 32)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(2, 17, one, 32)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(2, 1, one, 30)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(2, 1, one, 34)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(1, 1, one, 32)), Ranges());
+  for (const std::string &other : {note(3, 1, one, 32), note(2, 0, one, 32), note(2, 17, one, 32),
+                                   note(2, 1, one, 30), note(2, 1, one, 34), note(1, 1, one, 32)})
+    EXPECT_EQ(rangesOfNote(other), Ranges());
 }
 
 // A note of version 1 has ends.
 TEST(PrefetchedRanges, OfTiersAreOne) {
   EXPECT_EQ(rangesOfNote(note(1, 2, {0x10800, 0x13010}, 2)), (Ranges{{0, 0x3010}}));
-  EXPECT_EQ(rangesOfNote(note(1, 2, {0x13010, 0x10800}, 2)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(1, 1, {0x10800, 0x13010}, 2)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(1, 1, {0x12001}, 1)), Ranges());
-  EXPECT_EQ(rangesOfNote(note(2, 1, {0x10800}, 1)), Ranges());
-}
-
-/// A program with this symbol; of the section that it is in, more may be said.
-std::string programWith(const char *symbol, const std::string &ofSymtab = "") {
-  return toObject(
-      "--- !ELF\n"
-      "FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}\n"
-      "Sections: [{Name: .symtab, Type: SHT_SYMTAB" +
-      ofSymtab + "}]\nSymbols: [{Name: " + symbol + "}]\n");
-}
-
-TEST(AProgramPrefetchesItself, IfItsSymbolsSayIt) {
-  EXPECT_TRUE(prefetchesItself({programWith("frontload_prefetch_at_start"), {}}));
-  EXPECT_FALSE(prefetchesItself({programWith("frontload_prefetch"), {}}));
+  for (const std::string &other :
+       {note(1, 2, {0x13010, 0x10800}, 2), note(1, 1, {0x10800, 0x13010}, 2),
+        note(1, 1, {0x12001}, 1), note(2, 1, {0x10800}, 1)})
+    EXPECT_EQ(rangesOfNote(other), Ranges());
 }
 
 // A damaged table is not gone through without end: 2^32 symbols, which 32 bits count as none.
-TEST(AProgramPrefetchesItself, OnlyIfItsSymbolsAreInTheFile) {
-  EXPECT_FALSE(
-      prefetchesItself({programWith("frontload_prefetch_at_start", ", ShSize: 0x1800000000"), {}}));
+TEST(AProgramPrefetchesItself, IfItsSymbolsSayIt) {
+  auto prefetches = [](const std::string &symbol, const std::string &ofSymtab = "") {
+    return prefetchesItself(
+        {x86File("ET_DYN", "Sections: [{Name: .symtab, Type: SHT_SYMTAB" + ofSymtab +
+                               "}]\nSymbols: [{Name: " + symbol + "}]\n"),
+         {}});
+  };
+  EXPECT_TRUE(prefetches("frontload_prefetch_at_start"));
+  EXPECT_FALSE(prefetches("frontload_prefetch"));
+  EXPECT_FALSE(prefetches("frontload_prefetch_at_start", ", ShSize: 0x1800000000"));
 }
 
 // A damaged file is no reason to crash, and no range is outside of it.

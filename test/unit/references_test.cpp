@@ -2,9 +2,8 @@
 #include "predict/references.h"
 #include "predict/symbol_map.h"
 #include "yaml_object.h"
-#include "llvm/ObjectYAML/yaml2obj.h"
 #include "llvm/Support/Endian.h"
-#include <gtest/gtest.h>
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace frontload;
 using namespace llvm;
@@ -47,9 +46,7 @@ public:
                  : "  - Name: .rela.dyn\n    Type: SHT_RELA\n    Flags: [SHF_ALLOC]\n"
                    "    Address: 0x4000\n    Relocations:" +
                        (relocations.empty() ? " []\n" : "\n" + relocations);
-    std::string description = R"(--- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
-ProgramHeaders:
+    std::string description = R"(ProgramHeaders:
   - {Type: PT_LOAD, Flags: [PF_R, PF_X], VAddr: 0x1000, FirstSec: .text, LastSec: .text}
   - {Type: PT_LOAD, Flags: [PF_R], VAddr: 0x2000, FirstSec: .rodata, LastSec: .rodata}
   - {Type: PT_LOAD, Flags: [PF_R, PF_W], VAddr: 0x3000, FirstSec: .data, LastSec: .init_array}
@@ -66,16 +63,14 @@ Sections:
     section(".rodata", "", rodata, constants);
     section(".data", ", SHF_WRITE", data, pointers);
     section(".init_array", ", SHF_WRITE", data + size, std::string(64, '\0'));
-    description += relocated + "Symbols:\n" + symbols.str();
-    file = yaml::yaml2ObjectFile(storage, description,
-                                 [](const Twine &m) { ADD_FAILURE() << m.str(); });
-    return cast<ELFObjectFileBase>(*file);
+    bytes = x86File("ET_DYN", description + relocated + "Symbols:\n" + symbols);
+    file = viewOf(bytes);
+    return *file;
   }
 
 private:
-  std::string code, constants, pointers, relocations;
-  SmallString<0> storage;
-  std::unique_ptr<ObjectFile> file;
+  std::string code, constants, pointers, relocations, bytes;
+  std::unique_ptr<ELFObjectFileBase> file;
 };
 
 // One is elsewhere, so that what lies beside it need not be where it was.
@@ -121,16 +116,14 @@ TEST_F(References, AreLearntFromWhatRan) {
 }
 
 TEST_F(References, AreLearntFromPointersOfDataWithOneName) {
-  recorded.point(data + 8, rodata + 0x20);
-  target.point(data + 8, rodata + 0x88);
-  EXPECT_EQ(map().find(rodata + 0x20), rodata + 0x88);
-}
-
-TEST_F(References, AreLearntFromPackedPointers) {
-  isPacked = true;
-  recorded.point(data, rodata + 0x20);
-  target.point(data, rodata + 0x88);
-  EXPECT_EQ(map().find(rodata + 0x20), rodata + 0x88);
+  for (bool packs : {false, true}) {
+    isPacked = packs;
+    uint64_t place = packs ? data : data + 8;
+    recorded = {}, target = {};
+    recorded.point(place, rodata + 0x20);
+    target.point(place, rodata + 0x88);
+    EXPECT_EQ(map().find(rodata + 0x20), rodata + 0x88);
+  }
 }
 
 // A trace tells 16 bytes, in which one string ends and the touched one begins.

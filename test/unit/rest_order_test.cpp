@@ -31,9 +31,7 @@ protected:
     return reinterpret_cast<const lld::elf::InputSectionBase *>(&bytes);
   }
 
-  std::string object = toObject(R"(--- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
-Sections:
+  std::string object = x86File("ET_REL", R"(Sections:
   - {Name: .text.hot, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}
   - {Name: .text.cold, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}
 Symbols:
@@ -43,39 +41,25 @@ Symbols:
   FrontLink link{profile(), "a.startup", LinkTraits()};
   std::deque<SectionHead> heads;
 };
-} // namespace
-
 // The order says nothing of the front any more, and of others what it said; lld's own sections, as
-// for common symbols, have a name that is in no object.
+// for common symbols, have a name that is in no object. The code that every run enters is in it if
+// it is to have that order.
 TEST_F(RestOrder, HasAllButTheFront) {
   const auto *hot = section(inObject(".text.hot")), *cold = section(inObject(".text.cold")),
              *common = section("COMMON");
   SectionOrder order;
   order[hot] = 1, order[cold] = 2, order[common] = 3;
-  std::optional<SectionOrder> rest = restOf(order, link);
-  ASSERT_TRUE(rest);
-  EXPECT_EQ(rest->size(), 2u);
-  EXPECT_EQ(rest->lookup(cold), 2);
-  EXPECT_EQ(rest->lookup(common), 3);
-}
-
-// With the code that every run enters, if it is to have that order.
-TEST_F(RestOrder, HasCodeOfAllRunsWhereItIsAskedFor) {
-  const auto *hot = section(inObject(".text.hot")), *cold = section(inObject(".text.cold"));
-  SectionOrder order;
-  order[hot] = 1, order[cold] = 2;
-  std::optional<SectionOrder> rest = restOf(order, link, /*ordersFront=*/true);
-  ASSERT_TRUE(rest);
-  ASSERT_TRUE(rest->contains(hot));
-  EXPECT_EQ(rest->lookup(hot), 0);
-  EXPECT_EQ(rest->lookup(cold), 2);
-}
-
-// Where no order was made there is none left.
-TEST_F(RestOrder, OfNothingIsNothing) {
-  std::optional<SectionOrder> rest = restOf(SectionOrder(), link);
-  ASSERT_TRUE(rest);
-  EXPECT_TRUE(rest->empty());
+  for (bool ordersFront : {false, true}) {
+    std::optional<SectionOrder> rest = restOf(order, link, ordersFront);
+    ASSERT_TRUE(rest);
+    EXPECT_EQ(rest->contains(hot), ordersFront);
+    EXPECT_EQ(rest->lookup(hot), 0);
+    EXPECT_EQ(rest->lookup(cold), 2);
+    EXPECT_EQ(rest->lookup(common), 3);
+    EXPECT_EQ(rest->size(), ordersFront ? 3u : 2u);
+  }
+  // Where no order was made there is none left.
+  EXPECT_TRUE(restOf(SectionOrder(), link)->empty());
 }
 
 // Another lld may have the name elsewhere. Nothing may be read where it is not, and no front be
@@ -101,3 +85,4 @@ TEST_F(RestOrder, TakesNothingElseForAName) {
     EXPECT_FALSE(restOf(order, link)) << other.size();
   }
 }
+} // namespace

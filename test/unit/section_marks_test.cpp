@@ -39,10 +39,7 @@ TEST(SectionMarks, GiveTheNameBack) {
   EXPECT_EQ(withoutMarks("~A\x80"), "~A\x80"); // cut off
 }
 
-static const char objectText[] = R"(
---- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
-Sections:
+static constexpr StringLiteral objectText = R"(Sections:
   - {Name: .text.hot, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 4}
   - {Name: .rela.text.hot, Type: SHT_RELA, Info: .text.hot, Link: .symtab}
   - {Name: .init.text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 4}
@@ -68,36 +65,33 @@ static MarkableName look(StringRef bytes, StringRef name) {
 }
 
 // yaml2obj has a table of names for sections and one for symbols; in both, what ends alike is one.
+// By the names of symbols one sees afterwards what a link has taken.
 TEST(MarkableNames, ShareNoBytesWithOtherSections) {
-  std::string bytes = toObject(objectText);
+  std::string bytes = x86File("ET_REL", objectText);
   EXPECT_TRUE(look(bytes, ".text.hot").isMarkable) << "only its relocations have its name";
   EXPECT_FALSE(look(bytes, ".text").isMarkable) << ".init.text ends in it";
   EXPECT_TRUE(look(bytes, ".data.whole").isMarkable);
-}
-
-// clang has one table for both.
-TEST(MarkableNames, ShareNoBytesWithSymbols) {
-  std::string bytes = objectText;
-  bytes.replace(bytes.find("Machine: EM_X86_64"), 18,
-                "Machine: EM_X86_64, SectionHeaderStringTable: .strtab");
-  bytes = toObject(bytes);
-  EXPECT_TRUE(look(bytes, ".text.hot").isMarkable) << "`hot` begins behind the mark";
-  EXPECT_FALSE(look(bytes, ".rodata.named").isMarkable) << "a symbol begins within the mark";
-  EXPECT_FALSE(look(bytes, ".data.whole").isMarkable) << "a symbol has that name";
-}
-
-// By the names of symbols one sees afterwards what a link has taken.
-TEST(MarkableNames, TellASymbolThatOthersSee) {
-  std::string bytes = toObject(objectText);
   EXPECT_EQ(look(bytes, ".text.hot").symbol, "hot");
   EXPECT_EQ(look(bytes, ".init.text").symbol, "");
   EXPECT_TRUE(look(bytes, ".rodata.cst4").isMerged);
   EXPECT_FALSE(look(bytes, ".text.hot").isMerged);
 }
 
+// clang has one table for both.
+TEST(MarkableNames, ShareNoBytesWithSymbols) {
+  std::string bytes = toObject(("--- !ELF\nFileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, "
+                                "Type: ET_REL, Machine: EM_X86_64, SectionHeaderStringTable: "
+                                ".strtab}\n" +
+                                objectText)
+                                   .str());
+  EXPECT_TRUE(look(bytes, ".text.hot").isMarkable) << "`hot` begins behind the mark";
+  EXPECT_FALSE(look(bytes, ".rodata.named").isMarkable) << "a symbol begins within the mark";
+  EXPECT_FALSE(look(bytes, ".data.whole").isMarkable) << "a symbol has that name";
+}
+
 // Whatever is in an object, looking at it reads nothing outside of it.
 TEST(MarkableNames, SurviveDamage) {
-  forDamaged(toObject(objectText), [](StringRef bytes) {
+  forDamaged(x86File("ET_REL", objectText), [](StringRef bytes) {
     auto elf = ElfObject<object::ELF64LE>::open(bytes);
     if (!elf)
       return;

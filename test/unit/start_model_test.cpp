@@ -7,17 +7,30 @@ using namespace frontload;
 namespace {
 
 constexpr uint64_t page = 4096;
-constexpr DeviceProfile smallDevice = {"test", 0, 1, 32 * page, 16 * page, page, ""};
+
+constexpr DeviceProfile deviceThatReads(uint64_t pages) {
+  return {"test", 0, 1, pages * page, 16 * page, page, ""};
+}
+constexpr DeviceProfile smallDevice = deviceThatReads(32);
 
 /// A file that is one segment, mapped at address 0.
 class OneSegment : public StartModel {
 public:
-  explicit OneSegment(uint64_t pages, bool isExecutable = false)
-      : StartModel(smallDevice, pages * page,
+  explicit OneSegment(uint64_t pages, bool isExecutable = false,
+                      const DeviceProfile &device = smallDevice)
+      : StartModel(device, pages * page,
                    FileSegment{0, 0, pages * page, pages * page, isExecutable}) {}
 
   void readPage(uint64_t number) { read(number * page); }
+  void readPages(uint64_t first, uint64_t end, uint64_t step = 1) {
+    for (uint64_t i = first; i < end; i += step)
+      readPage(i);
+  }
   void writePage(uint64_t number) { write(number * page); }
+  void writePages(uint64_t first, uint64_t end, uint64_t step = 1) {
+    for (uint64_t i = first; i < end; i += step)
+      writePage(i);
+  }
 };
 
 /// The pages in memory, as "first-last" of each run.
@@ -54,59 +67,53 @@ TEST(StartModel, CutsTheWindowAtTheEdgesOfTheFile) {
   EXPECT_EQ(cached(model, 100), "0-31 82-99");
 }
 
-// Code is read from the page on.
+// Code is read from the page on, and no further than it is mapped.
 TEST(StartModel, ReadsCodeForward) {
-  OneSegment model(100, /*isExecutable=*/true);
-  model.readPage(50);
-  EXPECT_EQ(cached(model, 100), "50-81");
-}
-
-TEST(StartModel, ReadsCodeNoFurtherThanItIsMapped) {
-  StartModel model(
+  OneSegment whole(100, /*isExecutable=*/true);
+  whole.readPage(50);
+  EXPECT_EQ(cached(whole, 100), "50-81");
+  StartModel part(
       smallDevice, 100 * page,
       {{0, 0, 60 * page, 60 * page, true}, {60 * page, 60 * page, 40 * page, 40 * page, false}});
-  model.read(50 * page);
-  EXPECT_EQ(cached(model, 100), "50-59");
+  part.read(50 * page);
+  EXPECT_EQ(cached(part, 100), "50-59");
 }
 
-// Who reads on meets a marked page in time, and waits once.
+// Who reads on meets a marked page in time, and waits once; touches far apart have a window each.
 TEST(StartModel, ReadsAheadOfASequentialReader) {
-  OneSegment model(256);
-  for (uint64_t i = 0; i < 256; ++i)
-    model.readPage(i);
+  OneSegment model(256), apart(640);
+  model.readPages(0, 256);
   EXPECT_EQ(model.counts().majorFaults, 1u);
   EXPECT_EQ(model.counts().bytesRead, 256 * page);
   EXPECT_EQ(model.counts().requests, 256u / 32);
-}
-
-TEST(StartModel, ReadsAWindowForEachTouchThatIsFarFromTheOthers) {
-  OneSegment model(640);
-  for (uint64_t i = 32; i < 640; i += 64)
-    model.readPage(i);
-  EXPECT_EQ(model.counts().majorFaults, 10u);
-  EXPECT_EQ(model.counts().bytesRead, 10 * 32 * page);
-  EXPECT_EQ(model.counts().runs, 10u);
+  apart.readPages(32, 640, 64);
+  EXPECT_EQ(apart.counts().majorFaults, 10u);
+  EXPECT_EQ(apart.counts().bytesRead, 10 * 32 * page);
+  EXPECT_EQ(apart.counts().runs, 10u);
 }
 
 // What is in memory of the aligned 16 pages is mapped by the same fault.
 TEST(StartModel, MapsAroundAFault) {
   OneSegment model(100);
-  for (uint64_t i = 48; i < 56; ++i)
-    model.readPage(i);
+  model.readPages(48, 56);
   EXPECT_EQ(model.counts().minorFaults, 0u);
   model.readPage(47);
   EXPECT_EQ(model.counts().minorFaults, 1u);
 }
 
-// A copy is made of each page, so each costs a fault; but what is written can then be read.
+// A copy is made of each page, so each costs a fault, also if it was read first; but what is
+// written can then be read.
 TEST(StartModel, FaultsForEachWrittenPage) {
-  OneSegment model(100);
-  for (uint64_t i = 48; i < 52; ++i)
-    model.writePage(i);
+  OneSegment model(100), readFirst(100);
+  model.writePages(48, 52);
   EXPECT_EQ(model.counts().majorFaults, 1u);
   EXPECT_EQ(model.counts().minorFaults, 3u);
   model.readPage(48);
   EXPECT_EQ(model.counts().minorFaults, 3u);
+  readFirst.readPage(50);
+  readFirst.writePages(50, 51);
+  readFirst.writePages(50, 51);
+  EXPECT_EQ(readFirst.counts().minorFaults, 1u);
 }
 
 // A trace does not tell reads from writes.
@@ -118,21 +125,15 @@ TEST(StartModel, TakesATouchOfWhatMayBeWrittenForAWrite) {
   EXPECT_EQ(model.counts().minorFaults, 2u);
 }
 
-TEST(StartModel, CopiesAPageThatWasReadFirst) {
-  OneSegment model(100);
-  model.readPage(50);
-  model.writePage(50);
-  model.writePage(50);
-  EXPECT_EQ(model.counts().minorFaults, 1u);
-}
-
+// Each page from the start of a range to its end is there, and no more than there is.
 TEST(StartModel, FindsPrefetchedPagesInMemory) {
-  OneSegment model(100);
+  OneSegment model(100), small(10);
   model.prefetch(FileRange{0, 40 * page - 1});
-  for (uint64_t i = 0; i < 40; ++i)
-    model.readPage(i);
+  model.readPages(0, 40);
   EXPECT_EQ(model.counts().majorFaults, 0u);
   EXPECT_EQ(cached(model, 100), "0-39");
+  small.prefetch(FileRange{0, UINT64_MAX});
+  EXPECT_EQ(small.counts().bytesRead, 10 * page);
 }
 
 // A list's pieces of 1 MiB are a request each where pages lie side by side in memory, two
@@ -149,9 +150,10 @@ TEST(StartModel, FindsWhatAListAskedForInMemory) {
   }
 }
 
-// A small file is read by one request; what is read in pieces is read ahead.
+// A small file is read by one request; what is read in pieces is read ahead, but not in the middle
+// of a file; a large read has as much at once as a request may have.
 TEST(StartModel, ReadsFilesAhead) {
-  OneSegment whole(20), pieces(256);
+  OneSegment whole(20), pieces(256), middle(256), large(256);
   whole.readFile(0, 20);
   EXPECT_EQ(whole.counts().requests, 1u);
   EXPECT_EQ(whole.counts().majorFaults, 0u);
@@ -159,40 +161,24 @@ TEST(StartModel, ReadsFilesAhead) {
     pieces.readFile(i, 1);
   EXPECT_LE(pieces.counts().requests, 12u);
   EXPECT_EQ(cached(pieces, 256).substr(0, 2), "0-");
+  middle.readFile(100, 3);
+  middle.readFile(200, 1);
+  EXPECT_EQ(cached(middle, 256), "100-102 200-200");
+  large.readFile(0, 256);
+  EXPECT_EQ(large.counts().bytesRead, 256 * page);
+  EXPECT_EQ(large.counts().requests, 2u);
 }
 
-// In the middle of a file, only what is wanted.
-TEST(StartModel, ReadsNoMoreThanASmallReadOfItsOwn) {
-  OneSegment model(256);
-  model.readFile(100, 3);
-  model.readFile(200, 1);
-  EXPECT_EQ(cached(model, 256), "100-102 200-200");
-}
-
-// At once, as much as a request may have.
-TEST(StartModel, ReadsALargeReadAtOnce) {
-  OneSegment model(256);
-  model.readFile(0, 256);
-  EXPECT_EQ(model.counts().bytesRead, 256 * page);
-  EXPECT_EQ(model.counts().requests, 2u);
-}
-
-// A single page is a request, even if it goes on where the last one ended.
-TEST(StartModel, ReadsSinglePagesOneByOne) {
-  constexpr DeviceProfile withoutReadahead = {"test", 0, 1, 0, 16 * page, page, ""};
-  StartModel model(withoutReadahead, 100 * page, FileSegment{0, 0, 100 * page, 100 * page, false});
-  for (uint64_t i = 50; i < 60; ++i)
-    model.read(i * page);
-  EXPECT_EQ(model.counts().requests, 10u);
-}
-
-// The device is told 128 places in memory at most.
-TEST(StartModel, DividesLargeWindows) {
-  constexpr DeviceProfile eager = {"test", 0, 1, 300 * page, 16 * page, page, ""};
-  StartModel model(eager, 1000 * page, FileSegment{0, 0, 1000 * page, 1000 * page, false});
-  model.read(500 * page);
-  EXPECT_EQ(model.counts().bytesRead, 300 * page);
-  EXPECT_EQ(model.counts().requests, 3u);
+// A single page is a request, even if it goes on where the last one ended; and the device is told
+// 128 places in memory at most.
+TEST(StartModel, DividesWindowsIntoRequests) {
+  constexpr DeviceProfile singles = deviceThatReads(0), windows = deviceThatReads(300);
+  OneSegment single(100, false, singles), eager(1000, false, windows);
+  single.readPages(50, 60);
+  EXPECT_EQ(single.counts().requests, 10u);
+  eager.readPage(500);
+  EXPECT_EQ(eager.counts().bytesRead, 300 * page);
+  EXPECT_EQ(eager.counts().requests, 3u);
 }
 
 // It is looked first whether its last page is there; then all is asked for at once, in requests of
@@ -242,12 +228,6 @@ TEST(StartModel, LooksWhetherAFrontIsThereBeforeItPrefetches) {
   EXPECT_EQ(model.counts().requests, 6u);
 }
 
-TEST(StartModel, PrefetchesNoMoreThanThereIs) {
-  OneSegment model(10);
-  model.prefetch(FileRange{0, UINT64_MAX});
-  EXPECT_EQ(model.counts().bytesRead, 10 * page);
-}
-
 // The kernel reads the file's first page, and zeros what follows initialized data in its page.
 TEST(StartModel, ExecutesByItselfTheHeaderAndTheTailOfData) {
   StartModel model(smallDevice, 200 * page,
@@ -261,8 +241,7 @@ TEST(StartModel, ExecutesByItselfTheHeaderAndTheTailOfData) {
 // After 100 misses without a hit, the kernel reads single pages.
 TEST(StartModel, GivesUpReadingAroundWhereItDoesNotHelp) {
   OneSegment model(64 * 200);
-  for (uint64_t i = 0; i < 200; ++i)
-    model.writePage(i * 64);
+  model.writePages(0, 64 * 200, 64);
   EXPECT_EQ(model.counts().majorFaults, 200u);
   EXPECT_EQ(model.counts().requests, 200u);
   // The first window is cut at the beginning of the file.
@@ -314,14 +293,11 @@ TEST(StartModel, IgnoresWhatIsNotInTheFile) {
   model.read(3 * page);
   model.write(UINT64_MAX);
   EXPECT_EQ(model.counts().bytesRead, 0u);
-}
-
-TEST(StartModel, AnEmptyFileReadsNothing) {
-  StartModel model(smallDevice, 0, {});
-  model.execute();
-  model.prefetch(FileRange{0, page});
-  model.read(0);
-  EXPECT_EQ(model.counts().bytesRead, 0u);
+  StartModel empty(smallDevice, 0, {});
+  empty.execute();
+  empty.prefetch(FileRange{0, page});
+  empty.read(0);
+  EXPECT_EQ(empty.counts().bytesRead, 0u);
 }
 
 } // namespace

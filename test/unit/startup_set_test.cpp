@@ -72,9 +72,7 @@ public:
     for (const std::string &name : wanted)
       if (seen.insert(name).second)
         outside += "  - {Name: '" + name + "', Binding: STB_GLOBAL}\n";
-    return toObject("--- !ELF\nFileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, "
-                    "Machine: EM_X86_64}\nSections:\n" +
-                    sections + "Symbols:\n" + locals + globals + outside);
+    return x86File("ET_REL", "Sections:\n" + sections + "Symbols:\n" + locals + globals + outside);
   }
 
 private:
@@ -121,9 +119,9 @@ struct Searched {
            : section->named                  ? Found::Named
                                              : Found::Referred;
   }
-  uint32_t rank(StringRef name) const {
-    const StartupSection *section = find(name);
-    return section ? section->rank : ~0u;
+  void expect(Found expected, const Names &ofSections) const {
+    for (const std::string &name : ofSections)
+      EXPECT_EQ(of(name), expected) << name;
   }
   bool isHot(StringRef contents) {
     uint64_t hash = xxh3_64bits(contents);
@@ -165,25 +163,24 @@ static StartupProfile recorded(std::initializer_list<ProfileEntry> entries) {
 }
 
 // What startup functions call, and what their virtual tables refer to, follows the front, also in
-// other objects; what is further away, or calls them, stays where it was.
+// other objects; what is further away, calls them, or is in the front itself stays where it was.
 TEST(Next, IsOneStepFromTheStartupSet) {
-  StartupProfile profile = functions({"hot"});
+  StartupProfile profile = functions({"hot", "warm"});
   profile.entries.push_back(entry(EntryKind::Data, "vtable"));
   profile.dataRuns = 1;
   Searched s(profile, {Object()
-                           .function("hot", {"callee", "local", "hot"})
+                           .function("hot", {"callee", "local", "hot", "warm"})
                            .function("local", {}, true)
+                           .function("warm", {"hot"})
                            .function("further"),
                        Object()
                            .function("callee", {"further"})
                            .function("method")
                            .function("caller", {"hot"})
                            .data("vtable", {"method"})});
-  EXPECT_EQ(s.of(".text.hot"), Found::Named);
-  for (StringRef name : {".text.callee", ".text.local", ".text.method"})
-    EXPECT_EQ(s.of(name), Found::Next) << name.str();
-  for (StringRef name : {".text.further", ".text.caller"})
-    EXPECT_EQ(s.of(name), Found::No) << name.str();
+  s.expect(Found::Named, {".text.hot", ".text.warm"});
+  s.expect(Found::Next, {".text.callee", ".text.local", ".text.method"});
+  s.expect(Found::No, {".text.further", ".text.caller"});
 }
 
 // A reference to another object does not tell what it is to. That a name is data in one object does
@@ -191,15 +188,8 @@ TEST(Next, IsOneStepFromTheStartupSet) {
 TEST(Next, HoldsFunctionsWhoseNamesAreDataElsewhere) {
   Searched s(functions({"hot"}), {Object().function("hot", {"both"}), Object().data("both"),
                                   Object().function("both")});
-  EXPECT_EQ(s.of(".rodata.both"), Found::Referred);
-  EXPECT_EQ(s.of(".text.both"), Found::Next);
-}
-
-// Startup functions that call each other are in the front only.
-TEST(Next, LeavesTheFrontAlone) {
-  Searched s(functions({"a", "b"}), {Object().function("a", {"b"}).function("b", {"a"})});
-  EXPECT_EQ(s.of(".text.a"), Found::Named);
-  EXPECT_EQ(s.of(".text.b"), Found::Named);
+  s.expect(Found::Referred, {".rodata.both"});
+  s.expect(Found::Next, {".text.both"});
 }
 
 // What the profile names and the density rule leaves out comes before what is only referred to.
@@ -208,8 +198,8 @@ TEST(Next, BeginsWithWhatTheProfileNames) {
                                                .function("hot", {"callee"})
                                                .function("callee")
                                                .function("large", {}, false, 1 << 20)});
-  EXPECT_EQ(s.of(".text.large"), Found::Next);
-  EXPECT_LT(s.rank(".text.large"), s.rank(".text.callee"));
+  s.expect(Found::Next, {".text.large", ".text.callee"});
+  EXPECT_LT(s.find(".text.large")->rank, s.find(".text.callee")->rank);
 }
 
 // Without a record of data, constants come by reference, from data to data, up to a size.
@@ -220,10 +210,8 @@ TEST(Data, ComesByReferenceWithoutARecord) {
                                       .data("far")
                                       .data("huge", {}, false, 100000)
                                       .data("other")});
-  EXPECT_EQ(s.of(".rodata.near"), Found::Referred);
-  EXPECT_EQ(s.of(".rodata.far"), Found::Referred);
-  EXPECT_EQ(s.of(".rodata.huge"), Found::No);
-  EXPECT_EQ(s.of(".rodata.other"), Found::No);
+  s.expect(Found::Referred, {".rodata.near", ".rodata.far"});
+  s.expect(Found::No, {".rodata.huge", ".rodata.other"});
 }
 
 // With one, only what was touched is in the front, and what a touched function refers to besides
@@ -232,28 +220,27 @@ TEST(Data, ComesByRecordWhereThereIsOne) {
   Searched s(
       recorded({entry(EntryKind::Function, "hot"), entry(EntryKind::Data, "touched")}),
       {Object().function("hot", {"touched", "untouched"}).data("touched").data("untouched")});
-  EXPECT_EQ(s.of(".rodata.touched"), Found::Named);
-  EXPECT_EQ(s.of(".rodata.untouched"), Found::Next);
+  s.expect(Found::Named, {".rodata.touched"});
+  s.expect(Found::Next, {".rodata.untouched"});
 }
 
 // A function that no run with data has touched has its data by reference, even where another
 // function, which a run with data touched, refers to the same without touching it.
 TEST(Data, OfFunctionsThatWereNotMeasuredComesByReference) {
-  for (bool first : {false, true}) {
+  for (int unmeasured : {0, 1}) {
     StartupProfile profile =
         recorded({entry(EntryKind::Function, "a"), entry(EntryKind::Function, "b"),
                   entry(EntryKind::Data, "elsewhere")});
-    profile.entries[first ? 0 : 1].measured = false;
+    profile.entries[unmeasured].measured = false;
     Searched s(profile, {Object()
-                             .function("a", {"shared", "of_a", "local"})
-                             .data("of_a")
+                             .function("a", {"shared", "own0", "local"})
+                             .data("own0")
                              .data("local", {}, true)
-                             .function("b", {"shared", "of_b", "local"}),
-                         Object().data("shared").data("of_b").data("elsewhere")});
-    EXPECT_EQ(s.of(".rodata.shared"), Found::Referred);
-    EXPECT_EQ(s.of(".rodata.local"), Found::Referred);
-    EXPECT_EQ(s.of(".rodata.of_a"), first ? Found::Referred : Found::Next);
-    EXPECT_EQ(s.of(".rodata.of_b"), first ? Found::Next : Found::Referred);
+                             .function("b", {"shared", "own1", "local"}),
+                         Object().data("shared").data("own1").data("elsewhere")});
+    s.expect(Found::Referred, {".rodata.shared", ".rodata.local"});
+    s.expect(Found::Referred, {".rodata.own" + std::to_string(unmeasured)});
+    s.expect(Found::Next, {".rodata.own" + std::to_string(1 - unmeasured)});
   }
 }
 
@@ -264,25 +251,28 @@ TEST(Data, WithoutANameComesByItsSection) {
   object.function("hot", {".rodata.hot", ".rodata.cold"})
       .unnamed(".rodata.hot")
       .unnamed(".rodata.cold");
-  Searched without(recorded({entry(EntryKind::Function, "hot")}), {object});
-  EXPECT_EQ(without.of(".rodata.hot"), Found::Referred);
-  EXPECT_EQ(without.of(".rodata.cold"), Found::Referred);
+  Searched(recorded({entry(EntryKind::Function, "hot")}), {object})
+      .expect(Found::Referred, {".rodata.hot", ".rodata.cold"});
   Searched with(recorded({entry(EntryKind::Function, "hot"),
                           entry(EntryKind::Section, ".rodata.hot", "a.o")}),
                 {object});
-  EXPECT_EQ(with.of(".rodata.hot"), Found::Named);
-  EXPECT_EQ(with.of(".rodata.cold"), Found::Next);
+  with.expect(Found::Named, {".rodata.hot"});
+  with.expect(Found::Next, {".rodata.cold"});
 }
 
-// A section entry is of one object, which may be in an archive.
-TEST(Data, OfASectionEntryIsOfItsObject) {
-  Object object;
-  object.unnamed(".rodata");
-  Searched s(recorded({entry(EntryKind::Section, ".rodata", "libx.a(b.o)")}),
-             {object, object, object}, true, "/usr/lib/libx.a");
-  EXPECT_EQ(s.of(".rodata", 0), Found::No);
-  EXPECT_EQ(s.of(".rodata", 1), Found::Named);
-  EXPECT_EQ(s.of(".rodata", 2), Found::No);
+// A section entry is of one object, which may be in an archive; local data of one name, too.
+TEST(Data, IsToldApartByItsObject) {
+  auto found = [](const Object &object, const ProfileEntry &e, StringRef name, StringRef archive) {
+    Searched s(recorded({e}), {object, object, object}, true, archive);
+    return std::vector{s.of(name, 0), s.of(name, 1), s.of(name, 2)};
+  };
+  const std::vector second = {Found::No, Found::Named, Found::No};
+  EXPECT_EQ(found(Object().unnamed(".rodata"), entry(EntryKind::Section, ".rodata", "libx.a(b.o)"),
+                  ".rodata", "/usr/lib/libx.a"),
+            second);
+  EXPECT_EQ(found(Object().data("table", {}, true), entry(EntryKind::Data, "table", "b.o"),
+                  ".rodata.table", ""),
+            second);
 }
 
 // A section with the name of its owner may have survived from another object than the recorded one:
@@ -300,15 +290,6 @@ TEST(Data, OfAnOwnerIsFoundInAnotherObject) {
   EXPECT_EQ(s.of(".rodata"), Found::Next);
 }
 
-// Local data of one name is told apart by its object.
-TEST(Data, OfOneNameIsToldApartByItsObject) {
-  Object object;
-  object.data("table", {}, true);
-  Searched s(recorded({entry(EntryKind::Data, "table", "b.o")}), {object, object});
-  EXPECT_EQ(s.of(".rodata.table", 0), Found::No);
-  EXPECT_EQ(s.of(".rodata.table", 1), Found::Named);
-}
-
 // A large table is left out if hardly anything of it was touched, and follows the front.
 TEST(Density, LeavesOutLargeTables) {
   StartupProfile profile =
@@ -322,34 +303,35 @@ TEST(Density, LeavesOutLargeTables) {
 
 // Of a table that is left out, what nearly all runs touch at one place is worth being read.
 TEST(Density, TellsThePartOfALeftOutTable) {
-  auto partsOf = [](uint64_t runs, std::optional<Stretch> stretch, uint64_t windows = 1) {
+  constexpr uint64_t size = 1 << 20;
+  auto numParts = [size](uint64_t runs, std::optional<Stretch> stretch, uint64_t windows = 1) {
     StartupProfile profile = recorded({entry(EntryKind::Data, "table")});
     profile.runs = profile.dataRuns = 10;
     profile.entries[0].runs = runs;
     profile.entries[0].windows = windows;
     profile.entries[0].stretch = stretch;
-    Searched s(profile, {Object().function("f"), Object().data("table", {}, false, 1 << 20)});
-    std::vector<std::pair<Stretch, size_t>> parts;
+    Searched s(profile, {Object().function("f"), Object().data("table", {}, false, size)});
     for (const LeftOutPart &part : s.set.leftOutParts()) {
       EXPECT_EQ(part.object, 1u);
       EXPECT_EQ(part.section, s.find(".rodata.table")->index);
-      parts.push_back({part.stretch, part.contents.size()});
+      EXPECT_EQ(part.stretch, *stretch);
+      EXPECT_EQ(part.contents.size(), size);
     }
-    return parts;
+    return s.set.leftOutParts().size();
   };
-  using Parts = std::vector<std::pair<Stretch, size_t>>;
-  EXPECT_EQ(partsOf(10, Stretch{656, 672}), (Parts{{{656, 672}, 1 << 20}}));
-  EXPECT_EQ(partsOf(9, Stretch{656, 672}).size(), 1u);
-  EXPECT_TRUE(partsOf(5, Stretch{656, 672}).empty());
-  EXPECT_TRUE(partsOf(10, std::nullopt).empty());
-  EXPECT_EQ(partsOf(10, Stretch{(1 << 20) - 16, 1 << 20}).size(), 1u);
-  EXPECT_TRUE(partsOf(10, Stretch{(1 << 20) - 16, (1 << 20) + 1}).empty());
-  EXPECT_TRUE(partsOf(10, Stretch{656, 672}, 16).empty()); // it is in the front
+  EXPECT_EQ(numParts(10, Stretch{656, 672}), 1u);
+  EXPECT_EQ(numParts(9, Stretch{656, 672}), 1u);
+  EXPECT_EQ(numParts(5, Stretch{656, 672}), 0u);
+  EXPECT_EQ(numParts(10, std::nullopt), 0u);
+  EXPECT_EQ(numParts(10, Stretch{size - 16, size}), 1u);
+  EXPECT_EQ(numParts(10, Stretch{size - 16, size + 1}), 0u);
+  EXPECT_EQ(numParts(10, Stretch{656, 672}, 16), 0u); // it is in the front
 }
 
 // A large section with many names in it is touched wherever these are.
 TEST(Density, OfASectionIsThatOfAllItsNames) {
-  auto of = [](uint64_t distance) {
+  for (auto [distance, expected] :
+       {std::pair(uint64_t(1 << 16), Found::Named), {uint64_t(16), Found::Next}}) {
     Object object;
     StartupProfile profile;
     object.section(".text", "SHF_ALLOC, SHF_EXECINSTR", {}, 1 << 20);
@@ -359,10 +341,8 @@ TEST(Density, OfASectionIsThatOfAllItsNames) {
       object.symbol(name, "STT_FUNC", ".text", false, i * distance);
       profile.entries.push_back(entry(EntryKind::Function, name.c_str()));
     }
-    return Searched(profile, {object}).of(".text");
-  };
-  EXPECT_EQ(of(1 << 16), Found::Named);
-  EXPECT_EQ(of(16), Found::Next);
+    Searched(profile, {object}).expect(expected, {".text"});
+  }
 }
 
 // Strings that the startup set refers to are hot, by label, wherever in the string that is.
@@ -374,11 +354,10 @@ TEST(Strings, AreHotByReference) {
       .symbol("middle", "STT_NOTYPE", ".rodata.str1.1", true, 11)
       .data("table", {".Lof a table"});
   Searched s(functions({"f"}), {object});
-  EXPECT_TRUE(s.isHot("hot"));
-  EXPECT_TRUE(s.isHot("of a table"));
-  EXPECT_FALSE(s.isHot("cold"));
-  EXPECT_FALSE(s.isHot("end"));
-  EXPECT_EQ(s.of(".rodata.str1.1"), Found::No) << "they are gathered, not placed";
+  for (auto [text, isHot] :
+       {std::pair("hot", true), {"of a table", true}, {"cold", false}, {"end", false}})
+    EXPECT_EQ(s.isHot(text), isHot) << text;
+  s.expect(Found::No, {".rodata.str1.1"}); // they are gathered, not placed
   EXPECT_TRUE(Searched(functions({"g"}), {object}).isHot("of a table"));
 }
 
@@ -398,15 +377,12 @@ TEST(Strings, AreHotByRecordWhereThereIsOne) {
 // Strings that are not gathered go where the startup sections of their object go: those of gcc that
 // are aligned, and all where the linker does not only merge equal ones.
 TEST(Strings, OfOtherSectionsComeWithTheirObject) {
-  for (const char *name : {".rodata.str1.8", ".rodata.f.str1.8"}) {
+  for (auto [name, gathersStrings] :
+       {std::pair(".rodata.str1.8", true), {".rodata.f.str1.8", true}, {".rodata.str1.1", false}}) {
     Object object;
-    object.strings({"aligned"}, name).function("f", {".Laligned"});
-    EXPECT_EQ(Searched(functions({"f"}), {object}).of(name), Found::Referred) << name;
+    object.strings({"hot"}, name).function("f", {".Lhot"});
+    Searched(functions({"f"}), {object}, gathersStrings).expect(Found::Referred, {name});
   }
-  Object object;
-  object.strings({"hot"}).function("f", {".Lhot"});
-  EXPECT_EQ(Searched(functions({"f"}), {object}, /*gathersStrings=*/false).of(".rodata.str1.1"),
-            Found::Referred);
 }
 
 // Where the profile has strings, those of a section that is not gathered bring it only if they were
@@ -452,10 +428,27 @@ TEST(StartupSetOfNames, KindsAreNotMixedUp) {
   StartupProfile profile;
   profile.entries = {entry(EntryKind::Function, "counter"), entry(EntryKind::Function, "table"),
                      entry(EntryKind::Data, "f")};
-  Searched searched(profile, {Object().data("counter.0").data("table").function("f.isra.0")});
-  EXPECT_EQ(searched.of(".rodata.counter.0"), Found::No);
-  EXPECT_EQ(searched.of(".text.f.isra.0"), Found::No);
-  EXPECT_EQ(searched.of(".rodata.table"), Found::Named);
+  Searched s(profile, {Object().data("counter.0").data("table").function("f.isra.0")});
+  s.expect(Found::No, {".rodata.counter.0", ".text.f.isra.0"});
+  s.expect(Found::Named, {".rodata.table"});
+}
+
+// What of a profile can be moved, and what has a place of its own.
+TEST(StartupSetOfNames, HavePlaces) {
+  Searched s(functions({"f", "early", "outside", "nowhere"}),
+             {Object()
+                  .function("f", {".rodata.f", "outside"})
+                  .function("g")
+                  .unnamed(".rodata.f")
+                  .section(".init", "SHF_ALLOC, SHF_EXECINSTR", {}, 4)
+                  .symbol("early", "STT_FUNC", ".init", false)});
+  s.expect(Found::Named, {".text.f"});
+  s.expect(Found::Referred, {".rodata.f"});
+  s.expect(Found::No, {".text.g", ".init"});
+  ASSERT_EQ(s.set.entryPlaces().movable.size(), 1u);
+  EXPECT_EQ(s.set.entryPlaces().movable[0].entry, 0u);
+  EXPECT_EQ(s.set.entryPlaces().movable[0].sectionName, std::string(".text.f"));
+  EXPECT_EQ(s.set.entryPlaces().isKept, (std::vector<bool>{false, true, false, false}));
 }
 
 // An object is untrusted, with its strings and data too: whatever its bytes are, reading it ends,

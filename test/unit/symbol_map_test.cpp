@@ -1,46 +1,33 @@
 // What a trace touched is found in another build by its name.
 #include "predict/symbol_map.h"
-#include "llvm/ObjectYAML/yaml2obj.h"
-#include <gtest/gtest.h>
+#include "yaml_object.h"
 
 using namespace frontload;
 using namespace llvm;
-using namespace llvm::object;
 
 namespace {
-
 /// A program with these symbols; of the section that they are in, more may be said.
-std::unique_ptr<ObjectFile> program(SmallVectorImpl<char> &storage, StringRef symbols,
-                                    StringRef ofSymtab = "") {
-  return yaml::yaml2ObjectFile(storage,
-                               (R"(
---- !ELF
-FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
-Sections:
+std::string program(StringRef symbols, StringRef ofSymtab = "") {
+  return x86File("ET_DYN", R"(Sections:
   - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x1000, Size: 0x1000}
   - {Name: .symtab, Type: SHT_SYMTAB)" +
-                                ofSymtab + R"(}
-Symbols:
-)" + symbols)
-                                   .str(),
-                               [](const Twine &m) { ADD_FAILURE() << m.str(); });
+                               ofSymtab + "}\nSymbols:\n" + symbols);
 }
 
-class TwoBuilds : public testing::Test {
-protected:
-  void build(StringRef recordedSymbols, StringRef targetSymbols) {
-    recorded = program(recordedStorage, recordedSymbols);
-    target = program(targetStorage, targetSymbols);
-    auto created =
-        SymbolMap::create(cast<ELFObjectFileBase>(*recorded), cast<ELFObjectFileBase>(*target));
-    ASSERT_TRUE(bool(created)) << toString(created.takeError());
-    map = std::move(*created);
+/// Where addresses of one build are in another; an error's text.
+std::string foundIn(const std::string &recorded, const std::string &target,
+                    std::vector<uint64_t> addresses) {
+  auto from = viewOf(recorded), to = viewOf(target);
+  auto map = SymbolMap::create(*from, *to);
+  if (!map)
+    return toString(map.takeError());
+  std::string text;
+  for (uint64_t address : addresses) {
+    std::optional<uint64_t> found = map->find(address);
+    text += found ? utohexstr(*found) + " " : "- ";
   }
-
-  SmallString<0> recordedStorage, targetStorage;
-  std::unique_ptr<ObjectFile> recorded, target;
-  std::optional<SymbolMap> map;
-};
+  return text;
+}
 
 constexpr StringLiteral first = R"(
   - {Name: a.c, Type: STT_FILE, Index: SHN_ABS}
@@ -58,66 +45,36 @@ constexpr StringLiteral second = R"(
   - {Name: f, Type: STT_FUNC, Section: .text, Value: 0x1830, Size: 0x8, Binding: STB_GLOBAL}
 )";
 
-TEST_F(TwoBuilds, KeepTheOffsetInASymbol) {
-  build(first, second);
-  EXPECT_EQ(map->find(0x1034), 0x1834u);
+TEST(SymbolMap, FindsWhatHasOneName) {
+  auto find = [](std::vector<uint64_t> addresses) {
+    return foundIn(program(first), program(second), addresses);
+  };
+  EXPECT_EQ(find({0x1034}), "1834 ");              // the offset in a symbol
+  EXPECT_EQ(find({0x1004, 0x1014}), "1904 1814 "); // local symbols, by their source file
+  EXPECT_EQ(find({0x1024}), "1824 ");              // nameless, but between the same neighbours
+  // Before all symbols, gone, where f became shorter, between f and what is gone, behind all.
+  EXPECT_EQ(find({0xfff, 0x1064, 0x1040, 0x1058, 0x1080}), "- - - - - ");
 }
 
-// Local symbols of one name are told apart by their source file.
-TEST_F(TwoBuilds, KeepLocalSymbolsApart) {
-  build(first, second);
-  EXPECT_EQ(map->find(0x1004), 0x1904u);
-  EXPECT_EQ(map->find(0x1014), 0x1814u);
-}
-
-// And those of one file by their order, in which every link of the same objects has them.
-TEST_F(TwoBuilds, KeepStaticsOfOneNameApart) {
-  build(R"(
-  - {Name: a.c, Type: STT_FILE, Index: SHN_ABS}
-  - {Name: local, Type: STT_FUNC, Section: .text, Value: 0x1000, Size: 0x10}
-  - {Name: 'local (1)', Type: STT_FUNC, Section: .text, Value: 0x1010, Size: 0x10}
-)",
-        R"(
-  - {Name: a.c, Type: STT_FILE, Index: SHN_ABS}
-  - {Name: local, Type: STT_FUNC, Section: .text, Value: 0x1410, Size: 0x10}
-  - {Name: 'local (1)', Type: STT_FUNC, Section: .text, Value: 0x1800, Size: 0x10}
-)");
-  EXPECT_EQ(map->find(0x1004), 0x1414u);
-  EXPECT_EQ(map->find(0x1014), 0x1804u);
-}
-
-// Between the same neighbours, as far apart, is the same nameless constant.
-TEST_F(TwoBuilds, FindWhatLiesBetweenTheSameSymbols) {
-  build(first, second);
-  EXPECT_EQ(map->find(0x1024), 0x1824u);
-}
-
-TEST_F(TwoBuilds, MissWhatIsNotInBoth) {
-  build(first, second);
-  EXPECT_EQ(map->find(0xfff), std::nullopt);  // before all symbols
-  EXPECT_EQ(map->find(0x1064), std::nullopt); // gone
-  EXPECT_EQ(map->find(0x1040), std::nullopt); // f became shorter
-  EXPECT_EQ(map->find(0x1058), std::nullopt); // between f and what is gone
-  EXPECT_EQ(map->find(0x1080), std::nullopt); // behind all symbols
-}
-
-TEST_F(TwoBuilds, NeedSymbols) {
-  recorded = program(recordedStorage, first);
-  target = program(targetStorage, "  []");
-  auto created =
-      SymbolMap::create(cast<ELFObjectFileBase>(*recorded), cast<ELFObjectFileBase>(*target));
-  ASSERT_FALSE(bool(created));
-  EXPECT_NE(toString(created.takeError()).find("has no symbols"), std::string::npos);
+// Local symbols of one file have the order in which every link of the same objects has them.
+TEST(SymbolMap, KeepsStaticsOfOneNameApart) {
+  auto statics = [](StringRef one, StringRef two) {
+    return program(("  - {Name: a.c, Type: STT_FILE, Index: SHN_ABS}\n"
+                    "  - {Name: local, Type: STT_FUNC, Section: .text, Value: " +
+                    one +
+                    ", Size: 0x10}\n"
+                    "  - {Name: 'local (1)', Type: STT_FUNC, Section: .text, Value: " +
+                    two + ", Size: 0x10}\n")
+                       .str());
+  };
+  EXPECT_EQ(foundIn(statics("0x1000", "0x1010"), statics("0x1410", "0x1800"), {0x1004, 0x1014}),
+            "1414 1804 ");
 }
 
 // A damaged table is not gone through without end: 2^32 symbols, which 32 bits count as none.
-TEST_F(TwoBuilds, NeedSymbolsThatAreInTheFile) {
-  recorded = program(recordedStorage, first);
-  target = program(targetStorage, first, ", ShSize: 0x1800000000");
-  auto created =
-      SymbolMap::create(cast<ELFObjectFileBase>(*recorded), cast<ELFObjectFileBase>(*target));
-  ASSERT_FALSE(bool(created));
-  EXPECT_NE(toString(created.takeError()).find("has no symbols"), std::string::npos);
+TEST(SymbolMap, NeedsSymbols) {
+  for (const std::string &target : {program("  []"), program(first, ", ShSize: 0x1800000000")})
+    EXPECT_NE(foundIn(program(first), target, {}).find("has no symbols"), std::string::npos);
 }
 
 } // namespace

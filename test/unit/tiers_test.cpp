@@ -24,14 +24,41 @@ static std::vector<std::string> namesOf(const StartupProfile &profile) {
 using Names = std::vector<std::string>;
 
 // What all runs touched comes before what half of them did, and that before the rest, whatever
-// their ranks; within a tier the first touch decides.
+// their ranks; within a tier the first touch decides. A run that has no name in common with the
+// others, as one that was aborted, does not count, nor does one of a hundred. Data that every run
+// touched that could tell is in the first tier, however few these were.
 TEST(Tiers, ComeBeforeFirstTouch) {
-  StartupProfile profile;
-  profile.runs = 4;
-  profile.entries = {entry("one", 1), entry("three", 3), entry("four", 4),
-                     entry("two", 2), entry("more", 4),  entry("also one", 1)};
-  sortByTier(profile);
-  EXPECT_EQ(namesOf(profile), (Names{"four", "more", "three", "two", "one", "also one"}));
+  struct {
+    uint64_t runs, dataRuns;
+    std::vector<ProfileEntry> entries;
+    Names sorted;
+    size_t sizeOfFirst;
+  } cases[] = {{4,
+                0,
+                {entry("one", 1), entry("three", 3), entry("four", 4), entry("two", 2),
+                 entry("more", 4), entry("also one", 1)},
+                {"four", "more", "three", "two", "one", "also one"},
+                2},
+               {201,
+                0,
+                {entry("few", 2), entry("half", 101), entry("all", 200), entry("nearly", 199)},
+                {"all", "nearly", "half", "few"},
+                2},
+               {10,
+                2,
+                {entry("f", 2), entry("s", 1, EntryKind::String), entry("d", 2, EntryKind::Data)},
+                {"d", "s", "f"},
+                1},
+               {0, 0, {}, {}, 0}};
+  for (const auto &c : cases) {
+    StartupProfile profile;
+    profile.runs = c.runs;
+    profile.dataRuns = c.dataRuns;
+    profile.entries = c.entries;
+    sortByTier(profile);
+    EXPECT_EQ(namesOf(profile), c.sorted);
+    EXPECT_EQ(sizeOfFirstTier(profile), c.sizeOfFirst) << c.runs;
+  }
 }
 
 // Names of a tier that the same kept runs touched lie together, in first-touch order; what all runs
@@ -90,42 +117,15 @@ TEST(Tiers, KeepNamesOfTheSameRunsTogether) {
   }
 }
 
-// Data that every run touched that could tell is in the first tier, however few these were.
-TEST(Tiers, CountDataByTheRunsThatRecordIt) {
-  StartupProfile profile;
-  profile.runs = 10;
-  profile.dataRuns = 2;
-  profile.entries = {entry("f", 2), entry("s", 1, EntryKind::String),
-                     entry("d", 2, EntryKind::Data)};
-  sortByTier(profile);
-  EXPECT_EQ(namesOf(profile), (Names{"d", "s", "f"}));
-}
-
 // A large table of which a few bytes are touched is cheaper to fault in; one that is touched all
-// over is not.
-TEST(Density, OfALargeSectionDecides) {
+// over is not. A section smaller than a window shares one with others, so even few runs are reason
+// enough; hardly any are not.
+TEST(Density, Decides) {
   EXPECT_FALSE(belongsToFront(1 << 20, 1, 1));
   EXPECT_TRUE(belongsToFront(1 << 20, 16, 1));
   EXPECT_FALSE(belongsToFront(1 << 20, 16 / 16.0, 1 / 16.0));
-}
-
-// A section smaller than a window shares one with others, so even few runs are reason enough;
-// hardly any are not.
-TEST(Density, OfASmallSectionIsItsShareOfTheRuns) {
   EXPECT_TRUE(belongsToFront(512, 1, 1));
   EXPECT_TRUE(belongsToFront(100000, 1, 1));
   EXPECT_TRUE(belongsToFront(512, 0.01, 0.01));
   EXPECT_FALSE(belongsToFront(512, 0.0001, 0.0001));
-}
-
-// A run that has no name in common with the others, as one that was aborted, does not count, nor
-// does one of a hundred.
-TEST(Tiers, AreOfTheRunsThatGotAnywhere) {
-  StartupProfile profile;
-  profile.runs = 201;
-  profile.entries = {entry("few", 2), entry("half", 101), entry("all", 200), entry("nearly", 199)};
-  sortByTier(profile);
-  EXPECT_EQ(namesOf(profile), (Names{"all", "nearly", "half", "few"}));
-  EXPECT_EQ(sizeOfFirstTier(profile), 2u);
-  EXPECT_EQ(sizeOfFirstTier(StartupProfile()), 0u);
 }

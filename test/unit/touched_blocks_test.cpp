@@ -35,10 +35,7 @@ TEST(TouchedBlocks, OfTwoThatBeginInAPartOnlyTheFirstIsCertain) {
 TEST(TouchedBlocks, ALongBlockCannotHide) {
   EXPECT_EQ(blockStates(functionOf(0x1000, {2, 21}), {0x1000}), (std::vector{touched, perhaps}));
   EXPECT_EQ(blockStates(functionOf(0x1000, {2, 22}), {0x1000}), (std::vector{touched, untouched}));
-}
-
-TEST(TouchedBlocks, ABlockThatIsLeftInItsMiddleRan) {
-  // By a call that does not come back.
+  // One that is left in its middle, by a call that does not come back, ran.
   EXPECT_EQ(blockStates(functionOf(0x1000, {64}), {0x1000}), (std::vector{touched}));
 }
 

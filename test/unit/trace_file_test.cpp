@@ -59,33 +59,30 @@ std::string problemOf(StringRef bytes) {
   return touched ? "" : toString(touched.takeError());
 }
 
+std::vector<uint64_t> touchesOf(StringRef bytes) {
+  auto touched = readApp(bytes);
+  if (touched)
+    return *touched;
+  ADD_FAILURE() << toString(touched.takeError());
+  return {};
+}
+
 TraceBytes good() { return TraceBytes().module("/app").event(0x10).event(0x20); }
 
 // Every kind of touch counts; empty slots and kinds of later versions are stepped over.
 TEST(TraceFile, GivesTheTouchesInOrder) {
   TraceBytes trace = good();
   trace.event(0x5, 1, FRONTLOAD_DATA).event(0x7, 1, FRONTLOAD_CODE).slot(0, 0).event(1, 1, 0x7f);
-  auto touched = readApp(trace.bytes);
-  ASSERT_TRUE(bool(touched)) << toString(touched.takeError());
-  EXPECT_EQ(*touched, (std::vector<uint64_t>{0x10, 0x20, 0x5, 0x7}));
-}
-
-TEST(TraceFile, ReadsTheOtherByteOrder) {
-  auto touched = readApp(TraceBytes(endianness::big).module("/app").event(0x1234).bytes);
-  ASSERT_TRUE(bool(touched)) << toString(touched.takeError());
-  EXPECT_EQ(*touched, std::vector<uint64_t>{0x1234});
+  EXPECT_EQ(touchesOf(trace.bytes), (std::vector<uint64_t>{0x10, 0x20, 0x5, 0x7}));
+  EXPECT_EQ(touchesOf(TraceBytes(endianness::big).module("/app").event(0x1234).bytes),
+            std::vector<uint64_t>{0x1234});
 }
 
 // A module's record may come after its events.
 TEST(TraceFile, TakesOnlyTheModulesAskedFor) {
   TraceBytes trace;
   trace.event(1, 1).event(2, 2).event(3, 9).module("/lib", 1).module("/app", 2);
-  auto touched = readApp(trace.bytes);
-  ASSERT_TRUE(bool(touched)) << toString(touched.takeError());
-  EXPECT_EQ(*touched, std::vector<uint64_t>{2});
-}
-
-TEST(TraceFile, SaysThatTheProgramIsNotInIt) {
+  EXPECT_EQ(touchesOf(trace.bytes), std::vector<uint64_t>{2});
   EXPECT_EQ(problemOf(TraceBytes().module("/other").event(1).bytes),
             "t: none of its modules is the program");
 }
@@ -110,15 +107,12 @@ TEST(TraceFile, RefusesBadModules) {
   EXPECT_EQ(problemOf(runsOut.bytes), "t: offset 192: a module record runs past the end");
 }
 
-// However it is cut: only where a recorder may have ended is the rest taken.
+// However it is cut: only where a recorder may have ended is the rest taken. Lost events are no
+// cut.
 TEST(TraceFile, RefusesACutTrace) {
   std::string bytes = good().bytes;
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_NE(problemOf(StringRef(bytes).take_front(size)), "") << size;
-}
-
-// Lost events are no cut.
-TEST(TraceFile, TakesATraceThatRanOutOfRoom) {
   EXPECT_EQ(problemOf(good().put<uint64_t>(32, 100).put<uint64_t>(40, 96).bytes), "");
   EXPECT_NE(problemOf(good().put<uint64_t>(32, 100).put<uint64_t>(40, 95).bytes), "");
 }

@@ -1,5 +1,6 @@
 // What is read of basic blocks: of a linked file, or of each section of an object.
 #include "blocks/touched_blocks.h"
+#include "target.h"
 #include "llvm/Object/ELFObjectFile.h"
 
 using namespace frontload;
@@ -11,18 +12,15 @@ static void check(Expected<std::vector<FunctionBlocks>> functions) {
   const uint64_t addresses[] = {0, 0x10, 0x1000, 0x1018, UINT64_MAX};
   uint64_t last = 0;
   for (const FunctionBlocks &function : *functions) {
-    if (function.address < last)
-      abort();
+    must(function.address >= last);
     last = function.address;
-    if (blockStates(function, addresses).size() != function.blocks.size())
-      abort();
+    must(blockStates(function, addresses).size() == function.blocks.size());
   }
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  MemoryBufferRef file(StringRef(reinterpret_cast<const char *>(data), size), "input");
+static void readInput(StringRef bytes) {
+  MemoryBufferRef file(bytes, "input");
   check(readBlockMap(file));
   for (uint32_t section = 0; section < 4; ++section)
     check(readBlockMap(file, section));
-  return 0;
 }

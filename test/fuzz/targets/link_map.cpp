@@ -1,10 +1,11 @@
 // The map of a link, which tells what another lld has placed.
 #include "other_lld/placed_sections.h"
+#include "target.h"
 
 using namespace frontload;
 using namespace llvm;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void readInput(StringRef map) {
   static FrontLink link(StartupProfile(), "profile", LinkTraits());
   static const InputObject object = {MemoryBufferRef("", "seed.o"), "", false},
                            member = {MemoryBufferRef("", "b.o"), "lib.a", true};
@@ -12,8 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       {".text.main", &object, "main", false},     {".text.main", &object, "", false},
       {".rodata.str1.1", &object, "", true},      {".text.two\n.lines", &object, "", false},
       {".text.helper", &member, "helper", false}, {".rodata.str1.1", &member, "", true}};
-  StringRef map(reinterpret_cast<const char *>(data), size);
   placeByMap(link, sections, map);
   placeBySymbols(link, sections, map);
-  return 0;
 }

@@ -4,6 +4,7 @@
 #include "cold_start/prefetched_ranges.h"
 #include "cold_start/start_model.h"
 #include "predict/symbol_map.h"
+#include "target.h"
 
 using namespace frontload;
 using namespace llvm;
@@ -26,23 +27,18 @@ static void findInItself(StringRef bytes, ArrayRef<FileSegment> segments) {
     map->find(address);
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  StringRef bytes(reinterpret_cast<const char *>(data), size);
+static void readInput(StringRef bytes) {
   auto segments = readSegments(bytes);
-  if (!segments) {
-    consumeError(segments.takeError());
-    return 0;
-  }
+  if (!segments)
+    return consumeError(segments.takeError());
   LinkedFile file = {bytes, *segments};
   for (const FileSegment &segment : *segments)
-    if (segment.offset > size || segment.fileBytes > size - segment.offset)
-      abort();
+    must(segment.offset <= bytes.size() && segment.fileBytes <= bytes.size() - segment.offset);
   prefetchesItself(file);
   std::vector<FileRange> ranges = frontRanges(file);
   for (FileRange range : ranges)
-    if (range.begin >= range.end || range.end > size)
-      abort();
-  StartModel model(deviceProfiles().front(), size, *segments);
+    must(range.begin < range.end && range.end <= bytes.size());
+  StartModel model(deviceProfiles().front(), bytes.size(), *segments);
   model.execute();
   consumeError(loadProgram(bytes, *segments,
                            {[&](uint64_t address) { model.read(address); },
@@ -50,5 +46,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                             [&] { model.prefetch(ranges); }}));
   model.counts();
   findInItself(bytes, *segments);
-  return 0;
 }

@@ -1,5 +1,6 @@
 // A list of symbols of files that are not ELF, and what of a profile is in it.
 #include "resolve/listed_symbols.h"
+#include "target.h"
 
 using namespace frontload;
 using namespace llvm;
@@ -10,18 +11,13 @@ static constexpr char profileText[] = "frontload-startup-profile 2\nprogram p\nr
                                       "function\ttext\t1\t+1\t16\t_ZN1AC1Ev\n"
                                       "function\ttext\t1\t+1\t16\tf.constprop.0\n";
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void readInput(StringRef list) {
   static const StartupProfile profile = cantFail(parseStartupProfile("profile", profileText));
-  StringRef list(reinterpret_cast<const char *>(data), size);
   auto places = findListed(profile, "input", list);
-  if (!places) {
-    consumeError(places.takeError());
-    return 0;
-  }
+  if (!places)
+    return consumeError(places.takeError());
   for (const ListedPlace &place : *places) {
-    if (place.entry >= profile.entries.size())
-      abort();
+    must(place.entry < profile.entries.size());
     isOfOneSource(profile.entries[place.entry].file, place.object);
   }
-  return 0;
 }

@@ -2,13 +2,13 @@
 #include "elf/elf_object.h"
 #include "other_lld/markable_names.h"
 #include "plan/linked_sections.h"
+#include "target.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace frontload;
 using namespace llvm;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  StringRef bytes(reinterpret_cast<const char *>(data), size);
+static void readInput(StringRef bytes) {
   for (bool isLinked : {false, true}) {
     std::vector<const char *> names;
     withElfObject(bytes, isLinked, [&](const auto &object) {
@@ -23,8 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       }
       for (const auto &symbol : object.symbols()) {
         sum += object.name(symbol).size();
-        if (object.sectionOf(symbol) >= std::max<size_t>(object.sections().size(), 1))
-          abort();
+        must(object.sectionOf(symbol) < std::max<size_t>(object.sections().size(), 1));
       }
       auto visit = [&](uint64_t n, int64_t addend = 0) { sum += n + uint64_t(addend); };
       object.forEachRelocationsOf(all, [&](const auto &relocations, uint32_t) {
@@ -38,5 +37,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lookAtNames(bytes, names);
     findLinkedSections(names, bytes);
   }
-  return 0;
 }

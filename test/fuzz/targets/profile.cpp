@@ -2,24 +2,20 @@
 #include "names/name_table.h"
 #include "profile/startup_profile.h"
 #include "profile/tiers.h"
+#include "target.h"
 
 using namespace frontload;
 using namespace llvm;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  StringRef text(reinterpret_cast<const char *>(data), size);
+static void readInput(StringRef text) {
   auto profile = parseStartupProfile("input", text);
-  if (!profile) {
-    consumeError(profile.takeError());
-    return 0;
-  }
+  if (!profile)
+    return consumeError(profile.takeError());
   for (const ProfileEntry &entry : profile->entries) {
     double share = profile->share(entry);
-    if (!(share > 0 && share <= 1) || entry.name.empty())
-      abort();
+    must(share > 0 && share <= 1 && !entry.name.empty());
     escapeName(entry.name);
   }
   sortByTier(*profile);
   NameTable names(*profile);
-  return 0;
 }

@@ -1,5 +1,6 @@
 // The plan for an object: what a profile finds in it, and what that refers to.
 #include "plan/front_link.h"
+#include "target.h"
 
 using namespace frontload;
 using namespace llvm;
@@ -16,8 +17,7 @@ static constexpr char profileText[] =
     "section\trodata\t2\t+1\t16\t.rodata.helper\tinput.o\n"
     "string\trodata\t2\t+1\t6\thello\n";
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  StringRef bytes(reinterpret_cast<const char *>(data), size);
+static void readInput(StringRef bytes) {
   LinkTraits traits;
   traits.folding = Folding::Listed;
   traits.isRelocated = true;
@@ -27,8 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   link.script();
   link.laterScript();
   for (const FrontLink::PlannedSection &section : link.plannedSections()) {
-    if (section.name < bytes.begin() || section.name >= bytes.end())
-      abort(); // it is told by where its name is
+    must(section.name >= bytes.begin() && section.name < bytes.end()); // its place tells it
     link.meet(section.name);
     link.place(section.name);
   }
@@ -36,5 +35,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   link.finishStrings();
   link.expectedParts();
   link.wantedBytes();
-  return 0;
 }

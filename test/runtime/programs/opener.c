@@ -3,13 +3,17 @@
  *   open=PATH, close     a library; instance=PATH opens it once more, beside the first
  *   occupy, kept, free   closes it and takes its place, or that of its `numbers`; ends with 6 if
  *                        what was written there is not there any more; gives it back
- *   here, elsewhere      ends with 77 if a library does not lie where the first did; or with 1 if
- * so call=NAME, often=NAME  calls a function; a thousand times, between marks touch=N, former=N
- * writes to its numbers[N], or to where they were before count                prints how many
- * mappings there are fork                 lets a child do the rest chroot=PATH          changes its
- * root taken=PROTECTION     takes the place by which copies of the runtime find each other spoil
- * gives its ELF header a nonsensical place of program headers limit                forbids itself
- * more memory The tests' prelude comes before this. */
+ *   here, elsewhere      ends with 77 if a library does not lie where the first did; with 1 if so
+ *   call=NAME            calls a function; often=NAME: a thousand times, between marks
+ *   touch=N, former=N    writes to its numbers[N], or to where they were before
+ *   count                prints how many mappings there are
+ *   fork                 lets a child do the rest
+ *   chroot=PATH          changes its root
+ *   clear                clears its environment
+ *   taken=PROTECTION     takes the place by which copies of the runtime find each other
+ *   spoil                gives its ELF header a nonsensical place of program headers
+ *   limit                forbids itself more memory
+ * The tests' prelude comes before this. */
 #include <dlfcn.h>
 #include <link.h>
 
@@ -100,6 +104,8 @@ int main(int argc, char **argv) {
       return wait(0) < 0;
     else if (is(word, "chroot") && (chroot(value) || chdir("/")))
       return 5;
+    else if (is(word, "clear"))
+      clearenv();
     else if (is(word, "taken"))
       take((void *)0x464c54520000, 65536, atoi(value));
     else if (is(word, "spoil"))

@@ -19,12 +19,6 @@ NOINLINE int two_ways(int x) {
   return x * x;
 }
 
-NOINLINE int not_taken(int x) {
-  if (__builtin_expect(x == 100, 0))
-    return rare(30) * 7;
-  return x + 1;
-}
-
 NOINLINE int thrower(int x) {
   if (x == 2)
     throw std::runtime_error("two");
@@ -45,6 +39,6 @@ NOINLINE int catcher(int x) {
 
 int main(int, char **argv) {
   int x = std::atoi(argv[1]);
-  int sum = two_ways(x) + two_ways(x) + not_taken(x) + catcher(x);
+  int sum = two_ways(x) + two_ways(x) + catcher(x);
   std::printf("%d\n", sum);
 }

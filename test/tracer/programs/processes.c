@@ -1,10 +1,8 @@
 /* Ways to make processes and threads. The first argument says which; "leaf" is what is executed. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +12,9 @@
 #define STEP __attribute__((noinline)) void
 #define WORK __asm__ volatile("")
 
-extern char **environ;
 static char *self;
 
-STEP before(void) { WORK; }
-STEP in_parent(void) { WORK; }
 STEP in_child(void) { WORK; }
-STEP in_grandchild(void) { WORK; }
-STEP in_both(void) { WORK; }
 STEP after(void) { WORK; }
 STEP leaf(void) { WORK; }
 
@@ -30,26 +23,6 @@ static void finish(pid_t child) {
   if (waitpid(child, &status, __WALL) != child || status != 0)
     exit(9);
   after();
-}
-
-static void do_fork(void) {
-  before();
-  pid_t child = fork();
-  if (child == 0) {
-    before();
-    in_child();
-    in_both();
-    if (fork() == 0) {
-      in_child();
-      in_grandchild();
-      _exit(0);
-    }
-    wait(NULL);
-    _exit(0);
-  }
-  finish(child);
-  in_parent();
-  in_both();
 }
 
 static void do_silent_fork(void) {
@@ -70,30 +43,6 @@ static void do_vfork(void) {
   finish(child);
 }
 
-static void do_spawn(void) {
-  pid_t child;
-  char *arguments[] = {self, "leaf", NULL};
-  if (posix_spawn(&child, self, NULL, NULL, arguments, environ) != 0)
-    exit(9);
-  finish(child);
-}
-
-static void do_failed_spawn(void) {
-  pid_t child;
-  char *arguments[] = {"/nonexistent/program", NULL};
-  before();
-  if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, environ) != ENOENT)
-    exit(9);
-  after();
-}
-
-static void do_exec(void) {
-  before();
-  execl("/nonexistent/program", "program", NULL);
-  after();
-  execl(self, self, "leaf", NULL);
-}
-
 static void *exec_from_thread(void *unused) {
   in_child();
   execl(self, self, "leaf", NULL);
@@ -112,27 +61,17 @@ static int clone_body(void *unused) {
   return 0;
 }
 
-/* As a thread has it, one memory; as a process has it, an id of its own and SIGCHLD. */
-static void do_clone_vm(void) {
+static void do_clone(int flags) {
   static char stack[65536] __attribute__((aligned(16)));
-  finish(clone(clone_body, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL));
+  finish(clone(clone_body, stack + sizeof stack, flags | SIGCHLD, NULL));
   in_child();
 }
+
+/* As a thread has it, one memory; as a process has it, an id of its own and SIGCHLD. */
+static void do_clone_vm(void) { do_clone(CLONE_VM); }
 
 /* As vfork has it, the parent waits; as fork has it, a memory of its own. */
-static void do_clone_vfork(void) {
-  static char stack[65536] __attribute__((aligned(16)));
-  finish(clone(clone_body, stack + sizeof stack, CLONE_VFORK | SIGCHLD, NULL));
-  in_child();
-}
-
-static void do_daemon(void) {
-  if (fork() != 0)
-    _exit(4);
-  setsid();
-  usleep(100000);
-  in_child();
-}
+static void do_clone_vfork(void) { do_clone(CLONE_VFORK); }
 
 #define TEN(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
 #define HUNDRED(F)                                                                                 \
@@ -147,10 +86,10 @@ static void (*const shared[])(void) = {HUNDRED(NAME)};
 static pthread_barrier_t barrier;
 
 /* All threads run into the same breakpoints at the same time, and fork meanwhile. */
-static void *work(void *forks) {
+static void *work(void *unused) {
   pthread_barrier_wait(&barrier);
   for (int i = 0; i < 100; ++i) {
-    pid_t child = forks && i == 30 ? fork() : -1;
+    pid_t child = i == 30 ? fork() : -1;
     if (child > 0)
       waitpid(child, NULL, 0);
     for (; child == 0 && i < 100; ++i)
@@ -159,7 +98,7 @@ static void *work(void *forks) {
       _exit(0);
     shared[i]();
   }
-  return NULL;
+  return unused;
 }
 
 /* The same functions, from another one on in each thread. */
@@ -181,13 +120,8 @@ static void run_threads(int count, void *(*body)(void *), void *argument, long s
     pthread_join(threads[i], NULL);
 }
 
-static void do_threads(void) {
-  run_threads(8, work, NULL, 0);
-  after();
-}
-
 static void do_threads_fork(void) {
-  run_threads(8, work, &barrier, 0);
+  run_threads(8, work, NULL, 0);
   after();
 }
 
@@ -197,7 +131,7 @@ static void do_threads_apart(void) { run_threads(10, work_from, NULL, 10); }
 static void do_leader_exit(void) {
   pthread_t thread;
   pthread_barrier_init(&barrier, NULL, 1);
-  pthread_create(&thread, NULL, work, NULL);
+  pthread_create(&thread, NULL, work_from, NULL);
   pthread_exit(NULL);
 }
 
@@ -206,17 +140,11 @@ static const struct {
   void (*run)(void);
 } ways[] = {
     {"leaf", leaf},
-    {"fork", do_fork},
     {"silent-fork", do_silent_fork},
     {"vfork", do_vfork},
-    {"spawn", do_spawn},
-    {"failed-spawn", do_failed_spawn},
-    {"exec", do_exec},
     {"thread-exec", do_thread_exec},
     {"clone-vm", do_clone_vm},
     {"clone-vfork", do_clone_vfork},
-    {"daemon", do_daemon},
-    {"threads", do_threads},
     {"threads-fork", do_threads_fork},
     {"threads-apart", do_threads_apart},
     {"leader-exit", do_leader_exit},

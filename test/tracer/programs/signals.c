@@ -1,12 +1,9 @@
 /* Signals of all kinds. The first argument says which. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -25,11 +22,6 @@ STEP from_first_trap(void) { WORK; }
 STEP from_second_trap(void) { WORK; }
 STEP after(void) { WORK; }
 STEP touched(void) { WORK; }
-
-static void on_signal(int signal) {
-  (void)signal;
-  from_handler();
-}
 
 static void on_trap(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info, (void)context;
@@ -85,32 +77,6 @@ static int do_trap_that_kills(void) {
   return 5;
 }
 
-static int do_handler(void) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGUSR1, &action, NULL);
-  errno = 77;
-  kill(getpid(), SIGUSR1);
-  after();
-  return errno == 77 ? 0 : 5;
-}
-
-static char alternative[16384];
-
-static void on_fault(int signal, siginfo_t *info, void *context) {
-  (void)signal, (void)context;
-  from_handler();
-  _exit(info->si_addr == (void *)8 ? 6 : 5);
-}
-
-static int do_fault_handler(void) {
-  stack_t stack = {.ss_sp = alternative, .ss_size = sizeof alternative};
-  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  sigaltstack(&stack, NULL);
-  sigaction(SIGSEGV, &action, NULL);
-  *(volatile int *)8 = 0;
-  return 5;
-}
-
 static int do_raise(void) {
   raise(SIGTRAP);
   after();
@@ -141,8 +107,6 @@ static const struct {
     {"ignored-trap-later", do_ignored_trap_later},
     {"trap-that-kills", do_trap_that_kills},
     {"raise", do_raise},
-    {"handler", do_handler},
-    {"fault-handler", do_fault_handler},
     {"breakpoint", do_breakpoint},
     {"wait", do_wait},
 };
@@ -153,8 +117,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i)
     if (!strcmp(what, ways[i].what))
       return ways[i].run();
-  if (!strcmp(what, "abort"))
-    abort();
   if (!strcmp(what, "quick"))
     _exit(atoi(argv[2]));
   if (!strcmp(what, "die"))
