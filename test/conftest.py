@@ -27,7 +27,6 @@ settings.register_profile("some", derandomize=True, deadline=None, database=None
 settings.register_profile("all", settings.get_profile("some"), max_examples=500)
 settings.load_profile("all" if ALL else "some")
 
-
 _SECONDS = CACHE / "seconds.json"
 
 
@@ -56,9 +55,20 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 
 
+def _seconds() -> dict[str, float]:
+    """How long each file took when it last ran."""
+    return json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node) -> None:
+    """All processes have to have the tests in one order."""
+    node.workerinput["seconds"] = _seconds()
+
+
 def pytest_collection_modifyitems(config, items) -> None:
     """Files that took longest begin, so that no process has a long one left at the end."""
-    took = json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
+    took = config.workerinput["seconds"] if hasattr(config, "workerinput") else _seconds()
     items.sort(key=lambda item: -took.get(item.location[0], 0))
     if not ALL:
         slow = [item for item in items if item.get_closest_marker("slow")]
@@ -70,7 +80,6 @@ def pytest_terminal_summary(terminalreporter, config) -> None:
     """Keeps how long each file took."""
     if hasattr(config, "workerinput"):
         return
-    took = json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
     now: dict[str, float] = collections.Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -78,7 +87,7 @@ def pytest_terminal_summary(terminalreporter, config) -> None:
                 now[report.location[0]] += report.duration
     CACHE.mkdir(parents=True, exist_ok=True)
     written = _SECONDS.with_suffix(f".{os.getpid()}")
-    written.write_text(json.dumps({**took, **now}))
+    written.write_text(json.dumps(_seconds() | now))
     written.rename(_SECONDS)  # whole, for a session that begins now
 
 
