@@ -5,7 +5,8 @@ import pytest
 from abilities import needs
 from places import ALL
 
-pytestmark = needs("browser")
+# That links lead somewhere is tested without a browser (test_links.py).
+pytestmark = [needs("browser"), pytest.mark.slow]
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 # What reaches beyond the screen, and is not within something that scrolls by itself.
 TOO_WIDE = """

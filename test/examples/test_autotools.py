@@ -89,6 +89,7 @@ def test_configured_with_the_launcher(trained):
         trained.has_front(program, profile)
 
 
+@pytest.mark.slow
 def test_flags_in_place_of_the_launcher(trained, build):
     """-B stands in CC: libtool drops it from LDFLAGS when it links a library."""
     configure(trained, "flags", f"CC=gcc -B{build}/lib/frontload/gcc",

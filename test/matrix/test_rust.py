@@ -26,5 +26,7 @@ def _name(value) -> str:
 @pytest.mark.parametrize(("mode", "mangling", "linker", "version"), chosen(CELLS), ids=_name)
 def test_a_profile_serves_the_build_it_was_recorded_from_and_the_next(tmp_path, mode, mangling,
                                                                       linker, version):
+    """Without optimisation, older versions of rustc have namesakes in one section."""
     before = recorded(tally(mode, mangling, 1))
-    assert not problems(before, tally(mode, mangling, version), linker, tmp_path)
+    assert not problems(before, tally(mode, mangling, version), linker, tmp_path,
+                        out_of_order=2 if mode == RUST_DEBUG else 0)

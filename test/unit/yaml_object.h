@@ -38,7 +38,7 @@ inline std::unique_ptr<llvm::object::ELFObjectFileBase> viewOf(llvm::StringRef b
 /// Calls `read` with many damaged copies of `good`: bytes changed (in `places`, each a start and a
 /// length, if there are some), cut short.
 inline void forDamaged(llvm::StringRef good, llvm::function_ref<void(llvm::StringRef)> read,
-                       llvm::ArrayRef<std::pair<size_t, size_t>> places = {}, int times = 5000) {
+                       llvm::ArrayRef<std::pair<size_t, size_t>> places = {}, int times = 2000) {
   const std::pair<size_t, size_t> everywhere = {0, good.size()};
   if (places.empty())
     places = everywhere;
