@@ -111,11 +111,12 @@ def run_suite(report: Report, build: Path, names: list[str], **environment) -> N
     """Units, inputs of the fuzzer and style; then all that runs programs, in one session."""
     if not names or "ctest" in names:
         report.run("units, inputs of the fuzzer, style", "ctest", "--test-dir", build,
-                   "--output-on-failure", "--parallel", str(jobs()), "--quiet")
-    paths = [name if name.startswith("-") or name.startswith("test/") else f"test/{name}"
+                   "--output-on-failure", "--parallel", str(jobs()))
+    is_here = (ROOT / "test").joinpath
+    paths = [f"test/{name}" if is_here(name.partition("::")[0]).exists() else name
              for name in names if name != "ctest"] or ([] if names else ["test"])
     if paths:
-        report.run("pytest " + " ".join(paths), sys.executable, "-m", "pytest", "-q",
+        report.run("pytest " + " ".join(paths), sys.executable, "-m", "pytest",
                    "-n", str(jobs()), "--no-loadscope-reorder", *paths,
                    FRONTLOAD_BUILD=str(build.absolute()), **environment)
 
