@@ -27,9 +27,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import places  # noqa: F401 (after it, frontload can be imported)
 import pytest
-from frontload.device import cold_device, lazy, throttle
+from frontload.device import cold_device, lazy
 from frontload.device.covering import mounts_obstacle
 from frontload.machine import probes
 from frontload.pagecache import mounts
@@ -37,7 +36,8 @@ from frontload.tracing import perf
 from places import BUILD, LLVM
 
 NOBODY = 65534
-# Tests of these have the whole machine's, one after the other.
+_AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+# Only one test of a machine at a time uses each of these.
 EXCLUSIVE = {"loop-devices", "throttle", "hardware-breakpoints", "browser", "quiet-page-cache"}
 _LOCKS = Path(tempfile.gettempdir()) / f"frontload-test-locks.{os.getuid()}"
 
@@ -78,8 +78,8 @@ def _version(text: str) -> list[int]:
 
 @contextmanager
 def held(names) -> Iterator[None]:
-    """Within `with`, no other test of this machine has those of the abilities that are exclusive.
-    A process that has one already may ask for it again."""
+    """Within `with`, no other test of this machine uses the exclusive ones among these abilities. A
+    process that holds the lock of an ability may ask for it again."""
     with ExitStack() as stack:
         for name in sorted(EXCLUSIVE & set(names) - _held):
             _LOCKS.mkdir(exist_ok=True)
@@ -155,16 +155,15 @@ def _another_user() -> str | None:
         return "only root can become another user"
     if not shutil.which("setpriv"):
         return "setpriv is not installed"
-    return _run("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-                BUILD / "bin/frontload-exec", f"--output={os.devnull}", "--", "true")
+    return _run(*_AS_NOBODY, BUILD / "bin/frontload-exec", f"--output={os.devnull}", "--", "true")
 
 
 def _tracing_another_user() -> str | None:
     """A tracer may read the memory of a process of another user."""
     if problem := _another_user():
         return problem
-    with subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-                           "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+    with subprocess.Popen([*_AS_NOBODY, "cat"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as other:
         other.stdin.write(b"\n")
         other.stdin.flush()
         other.stdout.readline()  # it is another user's by now
@@ -193,13 +192,6 @@ def _tmp_on_disk() -> str | None:
     if (kind := mounts.file_system(folder)) in mounts.IN_MEMORY:
         return f"{folder} is on {kind}, from which nothing can be evicted (set TMPDIR)"
     return None
-
-
-def _throttle() -> str | None:
-    if obstacle := cold_device.obstacle():
-        return obstacle
-    found = throttle.hierarchy(Path("/proc/self/mountinfo").read_text())
-    return None if found else "no cgroup controller blkio or io is mounted that may be written to"
 
 
 def _program_of_32_bits() -> str | None:
@@ -268,7 +260,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "loop-devices": cold_device.obstacle,
     "erofs": lambda: cold_device.obstacle(cold_device.EROFS),
     "lazy-files": lazy.obstacle,
-    "throttle": _throttle,
+    "throttle": _of_product(probes.slow_device),
     "programs-of-32-bits": _program_of_32_bits,
     "sanitizers": _sanitizers,
     "llvm-gold": lambda: None if (LLVM.parent / "lib/LLVMgold.so").exists()

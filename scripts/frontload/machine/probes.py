@@ -31,7 +31,7 @@ class Ability:
 
 def abilities() -> list[Ability]:
     return [ptrace(), _tracer(), valgrind(), *_perf(), eviction(), drop_caches(), strace(),
-            _slow_device()]
+            slow_device()]
 
 
 def ptrace() -> Ability:
@@ -129,7 +129,7 @@ def strace() -> Ability:
     return Ability(what, True, "it can watch a child")
 
 
-def _slow_device() -> Ability:
+def slow_device() -> Ability:
     what = "slow devices (measure --device)"
     if obstacle := cold_device.obstacle():
         return Ability(what, False, obstacle, "measure as root, outside a chroot or container")
