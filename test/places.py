@@ -29,5 +29,7 @@ def prepare_environment() -> None:
     os.environ["PYTHONPATH"] = str(ROOT / "scripts")
     os.environ["PYTHONPYCACHEPREFIX"] = str(CACHE / "python")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # numpy is used without linear algebra: threads of BLAS would only wait, spinning.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     # Links to the cargo, rustc and go that scripts/setup chose, where those in PATH do not run.
     os.environ["PATH"] = f"{ROOT / 'build/toolchain/bin'}:{os.environ['PATH']}"

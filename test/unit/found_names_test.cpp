@@ -190,7 +190,7 @@ TEST(EntryGroups, FindWhatEntriesFindAlone) {
       .split(names, ' ');
   std::mt19937 random(1);
   auto oneOf = [&](auto &list) -> StringRef { return list[random() % std::size(list)]; };
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 500; ++round) {
     std::vector<std::pair<StringRef, StringRef>> entries;
     for (unsigned n = 1 + random() % 12; n > 0; --n)
       entries.push_back({oneOf(names), oneOf(files)});

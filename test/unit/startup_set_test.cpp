@@ -466,8 +466,11 @@ TEST(StartupSetOfData, SurvivesDamagedObjects) {
                 entry(EntryKind::Data, "table"), entry(EntryKind::String, "hot")});
   profile.entries[0].measured = false;
   for (bool gathersStrings : {false, true})
-    forDamaged(good, [&](StringRef bytes) {
-      StartupSet set(profile, gathersStrings);
-      set.find(InputObject{MemoryBufferRef(bytes, "o"), "", false});
-    });
+    forDamaged(
+        good,
+        [&](StringRef bytes) {
+          StartupSet set(profile, gathersStrings);
+          set.find(InputObject{MemoryBufferRef(bytes, "o"), "", false});
+        },
+        {}, 400); // the fuzzer has the rest
 }
