@@ -24,7 +24,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -208,6 +208,61 @@ def _program_of_32_bits() -> str | None:
                 or _run("./a.out", code=7, cwd=folder))
 
 
+@contextmanager
+def memory_cgroup(limit: int) -> Iterator[Path]:
+    """A control group with so many bytes, below that of this process for memory, of either version.
+    Raises OSError where none can be made."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        folder = Path(f"/sys/fs/cgroup/{controllers}{path}/frontload-test.{os.getpid()}")
+        name = "memory.limit_in_bytes" if controllers else "memory.max"
+        if controllers in ("", "memory") and (folder.parent / name).exists():
+            folder.mkdir()
+            try:
+                (folder / name).write_text(str(limit))
+                yield folder
+            finally:
+                folder.rmdir()
+            return
+    raise OSError(errno.ENOENT, "there is no control group for memory")
+
+
+@contextmanager
+def btrfs(folder: Path) -> Iterator[None]:
+    """Within `with`, this new folder is a file system of its own, of a kind that has quotas in most
+    kernels. Raises OSError where that cannot be."""
+    folder.mkdir()
+    image = folder.with_suffix(".img")
+    with open(image, "wb") as file:
+        file.truncate(128 << 20)
+    if problem := (_run("mkfs.btrfs", "-q", "-n", "4096", image)
+                   or _run("mount", "-o", "loop", image, folder)):
+        raise OSError(problem)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+        image.unlink()
+
+
+def _made(make: Callable[[Path], AbstractContextManager]) -> Callable[[], str | None]:
+    """What is tried is made, and goes again."""
+    def lacks() -> str | None:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with make(Path(folder)):
+                    return None
+            except OSError as problem:
+                return str(problem)
+
+    return lacks
+
+
+def _btrfs() -> str | None:
+    with held(["loop-devices"]):
+        return cold_device.obstacle() or _made(lambda folder: btrfs(folder / "mounted"))()
+
+
 def _sanitizers() -> str | None:
     """gcc's thread and address sanitizers work (some kernels' random addresses break them)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -258,6 +313,8 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "perf-requests": _of_perf(lambda recorder: recorder.requests),
     "hardware-breakpoints": _of_perf(lambda recorder: recorder.breakpoints),
     "loop-devices": cold_device.obstacle,
+    "btrfs": _btrfs,
+    "memory-cgroup": _made(lambda folder: memory_cgroup(16 << 20)),
     "erofs": lambda: cold_device.obstacle(cold_device.EROFS),
     "lazy-files": lazy.obstacle,
     "throttle": _of_product(probes.slow_device),

@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import subprocess
-import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -162,20 +161,15 @@ def spawn():
 @pytest.fixture
 def quota(run, tmp_path):
     """quota(kilobytes, full=False): a folder whose files together may have so much, or have it
-    already. It is a file system of its own, of the kind that has quotas in most kernels."""
+    already."""
+    made = []
     with ExitStack() as stack:
         def quota(kilobytes, full=False):
-            abilities.need("loop-devices", "program:mkfs.btrfs")
+            abilities.need("btrfs")
+            folder = tmp_path / f"quota{len(made)}"
+            made.append(folder)
             stack.enter_context(abilities.held(["loop-devices"]))
-            folder = Path(tempfile.mkdtemp(prefix="quota", dir=tmp_path))
-            image = folder.with_suffix(".img")
-            with open(image, "wb") as file:
-                file.truncate(128 << 20)
-            run("mkfs.btrfs", "-q", "-n", "4096", image)
-            done = run("mount", "-o", "loop", image, folder, code=None)
-            if done.returncode:
-                pytest.skip(f"cannot mount btrfs: {done.stderr.strip()}")
-            stack.callback(subprocess.run, ["umount", "-l", folder], check=True)
+            stack.enter_context(abilities.btrfs(folder))
             run("btrfs", "quota", "enable", folder)
             run("btrfs", "qgroup", "limit", f"{kilobytes}k", folder)
             if full:

@@ -19,7 +19,8 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from places import ROOT, prepare_environment
+
 _GIB = 1 << 30
 
 # Which tests a change of a folder may break, besides `style` and `rooms`; where nothing is said of
@@ -55,12 +56,12 @@ TESTED_BY = {
 
 
 def jobs() -> int:
-    """One test more at a time than there are processors, because some wait for a disk; and no more
-    than memory has room for."""
+    """Two tests more at a time than there are processors, because some wait for a disk or for one
+    another; and no more than memory has room for."""
     processors = len(os.sched_getaffinity(0))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     room = max(1, memory // (2 * _GIB))
-    return int(os.environ.get("FRONTLOAD_JOBS") or min(processors + 1, room))
+    return int(os.environ.get("FRONTLOAD_JOBS") or min(processors + 2, room))
 
 
 class Report:
@@ -149,6 +150,7 @@ def main() -> int:
     if options.list:
         print(*(names or ["all"]), sep="\n")
         return 0
+    prepare_environment()
     report = Report()
     if options.all:
         run_all(report, options.build)

@@ -60,17 +60,18 @@ class Cross:
     def build(self) -> Path:
         """What lives in a program or starts it, built by CMake: lib, bin, and what CMake said."""
         clang = [f"-DFRONTLOAD_CROSS_CLANG={LLVM}"] if self.is_clang else []
-        configure = ["cmake", "-S", str(ROOT), "-G", "Ninja",
-                     f"--toolchain={ROOT / 'test/cross/toolchain.cmake'}", *clang,
-                     f"-DFRONTLOAD_CROSS_PROCESSOR={self.processor}",
-                     "-DFRONTLOAD_WITHOUT_LLVM=ON", "-DFRONTLOAD_BUILD_TESTS=OFF",
-                     "-DFRONTLOAD_WERROR=ON"]
+        options = [*clang, f"-DFRONTLOAD_CROSS_PROCESSOR={self.processor}",
+                   "-DFRONTLOAD_WITHOUT_LLVM=ON", "-DFRONTLOAD_BUILD_TESTS=OFF",
+                   "-DFRONTLOAD_WERROR=ON"]
 
         def make(folder: Path) -> None:
-            (folder / "said").write_text(check_run(*configure, "-B", folder))
+            toolchain = ROOT / "test/cross/toolchain.cmake"
+            (folder / "said").write_text(check_run(
+                "cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"--toolchain={toolchain}",
+                *options))
             check_run("cmake", "--build", folder)
 
-        return kept(make, *configure, *(ROOT / name for name in _SOURCES), _PACKAGES)
+        return kept(make, "without LLVM", *options, *(ROOT / name for name in _SOURCES), _PACKAGES)
 
     @property
     def library_path(self) -> dict[str, str]:

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import sphinx
 from compiled import kept
 from linking import check_run
 from places import ROOT
@@ -22,6 +21,5 @@ def site() -> Path:
                   "--fail-on-warning", "--keep-going", "-c", ROOT / "docs/site", "-d",
                   folder / "cache", ROOT, folder / "site")
 
-    # Themes and extensions are installed beside the generator.
-    installed = Path(sphinx.__file__).parents[1].stat().st_mtime_ns
-    return kept(make, "site", sphinx.__version__, installed, *SOURCES) / "site"
+    # Which generator, theme and extensions these are, pyproject.toml says.
+    return kept(make, "site", ROOT / "pyproject.toml", *SOURCES) / "site"

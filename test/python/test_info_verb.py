@@ -1,6 +1,7 @@
 """frontload info: what this machine allows, what is missing and its remedy."""
 
 import json
+import os
 
 import pytest
 from frontload.machine import linkers
@@ -19,20 +20,8 @@ def test_info_is_a_table_and_json(cli):
         "strace", "slow"}
 
 
-@pytest.fixture
-def linker(tmp_path, monkeypatch):
-    """linker(name, version): puts a program in PATH that prints a linker's version."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("FRONTLOAD_BINDIR", raising=False)
-
-    def linker(name, version):
-        (tmp_path / name).write_text(f"#!/bin/sh\necho '{version}'\n")
-        (tmp_path / name).chmod(0o755)
-
-    return linker
-
-
-@pytest.mark.parametrize(("name", "version", "use"), [
+# Linkers by name and version, and what is said of their use.
+LINKERS = [
     ("ld.frontload", "LLD 22.1.8", "the whole front"),
     ("ld.lld-22", "Debian LLD 22.1.8", "--symbol-ordering-file"),
     ("ld.gold", "GNU gold (GNU Binutils for Debian 2.40) 1.16", "--section-ordering-file=FILE"),
@@ -42,14 +31,39 @@ def linker(tmp_path, monkeypatch):
     ("lld-link", "LLD 22.1.8", "/order:@FILE, by frontload order --linker lld-link"),
     ("ld64.lld-22", "LLD 22.1.8", "-order_file FILE, by frontload order --linker ld64.lld"),
     ("ld.mold", "mold 2.30.0 (compatible with GNU ld)", "use ld.frontload or ld.lld"),
-])
-def test_what_a_linker_can_do(linker, tmp_path, name, version, use):
-    linker(name, version)
-    found = [each for each in linkers.find() if each.path == str(tmp_path / name)]
-    assert [each.version for each in found] == [version] and use in found[0].use
-    # Programs with similar names, broken ones and folders are none.
+]
+
+
+@pytest.fixture
+def linker(tmp_path, monkeypatch):
+    """linker(number, name, version): puts a program that prints a linker's version into the folder
+    of this number in PATH."""
+    monkeypatch.setenv("PATH", os.pathsep.join(str(tmp_path / str(n)) for n in range(len(LINKERS))))
+    monkeypatch.delenv("FRONTLOAD_BINDIR", raising=False)
+
+    def linker(number, name, version):
+        path = tmp_path / str(number) / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\necho '{version}'\n")
+        path.chmod(0o755)
+        return path
+
+    return linker
+
+
+def test_what_a_linker_can_do(linker, tmp_path):
+    made = {str(linker(number, name, version)): (version, use)
+            for number, (name, version, use) in enumerate(LINKERS)}
+    found = {each.path: each for each in linkers.find()}
+    for path, (version, use) in made.items():
+        assert found[path].version == version and use in found[path].use
+
+
+def test_what_is_no_linker(linker, tmp_path):
+    """Programs with similar names, broken ones and folders."""
     for other in ("ld.so", "ld.gold-backup", "collect2", "lld-linker", "old.bfd"):
-        linker(other, "1.0")
-    (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "ld.mold-3").mkdir()
+        linker(0, other, "1.0")
+    (tmp_path / "0" / "ld.bfd").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "0" / "ld.bfd").chmod(0o755)
+    (tmp_path / "0" / "ld.mold-3").mkdir()
     assert not [each for each in linkers.find() if each.path.startswith(str(tmp_path))]

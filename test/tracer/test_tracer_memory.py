@@ -1,11 +1,11 @@
 """How breakpoints get into a program's memory and out of it: by whatever way the kernel leaves, and
 without a byte that is not the tracer's."""
 
-import os
 import resource
-from pathlib import Path
 
+import abilities
 import pytest
+from abilities import needs
 from kernel_filter import EIO, PWRITE64, filter_system_calls
 from traced import Binary, functions
 
@@ -95,33 +95,13 @@ def test_program_that_writes_its_code(compile, record):
         assert (recording.status, recording.stderr) == (3, "")
 
 
-@pytest.fixture
-def small_cgroup():
-    """A control group of 16 MB, below that of this process for memory, of either version."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        folder = Path(f"/sys/fs/cgroup/{controllers}{path}/frontload-test.{os.getpid()}")
-        limit = "memory.limit_in_bytes" if controllers else "memory.max"
-        if controllers in ("", "memory") and (folder.parent / limit).exists():
-            try:
-                folder.mkdir()
-                (folder / limit).write_text(str(16 << 20))
-                yield folder
-            except OSError as problem:
-                pytest.skip(f"no control group for memory can be made here: {problem}")
-            finally:
-                if folder.exists():
-                    folder.rmdir()
-            return
-    pytest.skip("there is no control group for memory here")
-
-
-def test_small_cgroup(small_cgroup, compile, record):
+@needs("memory-cgroup")
+def test_small_cgroup(compile, record):
     """Where private pages do not fit into the control group, there are no breakpoints."""
     program = compile('__asm__(".text\\n' + functions(6000, 4096)
                       + '");\nint main(void) { return 3; }', name="large")
-    enter = f"echo $$ > {small_cgroup}/cgroup.procs; exec {program}"
-    recording = record("--", "sh", "-c", enter)
+    with abilities.memory_cgroup(16 << 20) as folder:
+        recording = record("--", "sh", "-c", f"echo $$ > {folder}/cgroup.procs; exec {program}")
     assert recording.status == 3
     assert f"note: {program}: not recorded: breakpoints make 24.6 MB of its code memory of its " \
            "own, and its control group has " in recording.stderr

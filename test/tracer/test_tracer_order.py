@@ -30,8 +30,9 @@ def witness(tmp_path, run):
     return witness
 
 
-@pytest.mark.parametrize(("cc", "kind"), [("gcc", "pie"), ("gcc", "static"), ("clang", "no-pie"),
-                                          ("clang", "static-pie")])
+@pytest.mark.parametrize(("cc", "kind"), [
+    ("gcc", "pie"), ("clang", "static-pie"), pytest.param("gcc", "static", marks=pytest.mark.slow),
+    pytest.param("clang", "no-pie", marks=pytest.mark.slow)])
 def test_exactly_what_is_entered(cc, kind, compile, record, witness, llvm):
     """The trace is, function by function, what single-stepping the program finds."""
     program = compile("order.c", "-O1", *KINDS[kind], cc=llvm / cc if cc == "clang" else cc)
