@@ -134,7 +134,7 @@ def test_report(tmp_path, program):
     linked = bare_front(tmp_path, program, asm, "-shared", "--min-match=0",
                         entries=("main", "gone", "early", "outside", "helper"))
     assert linked.report["schema"] == "frontload-front-report/1"
-    assert linked.report["classes"]["text"]["sections"] == 2
+    assert linked.report["classes"]["text"]["sections"] == 2 and linked.report["objects"] == 1
     assert {k: linked.names[k] for k in ("total", "placed", "unmovable")} == {
         "total": 5, "placed": 2, "unmovable": 1}
     assert {(m["name"], m["reason"]) for m in linked.names["missing"]} == {
