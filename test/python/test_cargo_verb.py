@@ -51,7 +51,7 @@ def build(cli, tmp_path, monkeypatch):
     (["-vv"], ["--release", "--verbose", "--verbose"]), (["-j3"], ["--release", "--jobs=3"]),
     (["-F", "a,b"], ["--release", "--features=a,b"]),
     (["--locked", "-j", "2", "-q"], ["--release", "--jobs=2", "--locked", "--quiet"]),
-    (["--cargo-profile", "dev"], ["--profile=dev"]), (["--profile", "dev"], ["--profile=dev"]),
+    (["--profile", "dev"], ["--profile=dev"]),
 ])
 def test_options_are_cargos(build, words, handed):
     calls, _ = build("build", *words)

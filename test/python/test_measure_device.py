@@ -161,7 +161,7 @@ def test_a_device_that_cannot_be_had_is_refused(cli, tools, monkeypatch):
 
 
 def test_folders_are_copied_with_what_is_in_them(tmp_path):
-    """--with takes a folder, too; what is no file is left out, and each file is copied once."""
+    """--beside takes a folder, too; what is no file is left out, and each file is copied once."""
     (tmp_path / "folder/in").mkdir(parents=True)
     for name in ("folder/b", "folder/in/a", "program"):
         (tmp_path / name).write_text(name)

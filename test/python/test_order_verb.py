@@ -177,8 +177,6 @@ def test_bad_objects_are_refused(startup, cli, tmp_path, name, contents, what):
     assert f"error: {path}" in result.err and what in result.err
 
 
-def test_what_a_linker_does_not_take_is_refused(startup, cli):
-    """With the remedy: mold has no such option; and not both of --binary and --objects."""
-    result = cli("order", startup("f"), "--linker", "mold", "--objects", "x", code=2)
-    assert "mold: has no option" in result.err and "ld.frontload" in result.err
+def test_the_link_is_told_in_one_way(startup, cli):
+    """Not by both of --binary and --objects."""
     cli("order", startup("main"), "--linker", "lld", "--binary", "a", "--objects", "b", code=2)

@@ -14,7 +14,7 @@ from pathlib import Path
 from places import ROOT
 
 # A room, or a module that stands apart from its room, may import what stands before it.
-ORDER = ("__init__", "base", "elf", "profile", "blame", "pagecache", "device", "tracing", "machine",
+ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing", "machine",
          "order", "recording", "importers", "measure", "faults", "reading", "report", "auto", "cli",
          "verbs", "cli/main", "cli/manual/__main__", "__main__")
 BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all

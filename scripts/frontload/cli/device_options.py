@@ -8,7 +8,6 @@ import argparse
 from dataclasses import replace
 
 from frontload.cli.arguments import bandwidth, count
-from frontload.cli.parser import alias
 from frontload.device import kinds
 from frontload.device.cold_device import READ_AHEAD_KIB
 from frontload.device.kinds import Device
@@ -32,11 +31,10 @@ def add(parser: argparse.ArgumentParser) -> None:
                         help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of the device (default: what its kind has)")
-    beside = device.add_argument(
+    device.add_argument(
         "--beside", dest="extra", metavar="FILE", action="append", default=[],
         help="another file or folder that the program needs beside it; libraries that it finds "
         "relative to itself ($ORIGIN) are copied without this; may be repeated")
-    alias(beside, parser, "--with")
 
 
 def chosen(args: argparse.Namespace) -> Device | None:

@@ -36,7 +36,6 @@ VERBS = {
     "profile": Verb("profile", "make a startup profile from traces"),
     "show": Verb("show", "show what is in traces, profiles and reading lists"),
     "diff": Verb("diff", "compare two startup profiles"),
-    "blame": Verb("blame", "say between which commits a profile lost its names"),
     "files": Verb("files", "merge lists of what starts read of all their files"),
     "import": Verb("importing",
                    "make a startup profile from order files and traces of other tools"),
@@ -48,7 +47,6 @@ VERBS = {
     "report": Verb("report", "make a page that shows what starts read and what could improve"),
     "run": Verb("run", "prefetch the front of a command, then run it", ()),
     "cargo": Verb("cargo", "record a Rust program and build it with a front"),
-    "help": Verb("help", "show the manual of a verb", ()),
 }
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
@@ -64,7 +62,7 @@ clang++ *.o --ld-path=$(which ld.frontload) -Wl,--startup-profile=app.startup -o
 frontload check app.front --profile app.startup
 frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
 # read all about a verb
-frontload help record
+frontload record --help
 """
 EXIT_STATUS = {
     "0": "success; record and run exit with the status of their command, whatever it is",
@@ -90,14 +88,10 @@ _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _E
 
 
 class _Maker:
-    """What a verb makes its parser with: add_parser as argparse has it, and the other verbs."""
-
-    def __init__(self, command: Parser, verbs: parsing.Verbs):
-        self.command = command
-        self.verbs = verbs.choices
+    """What a verb makes its parser with: add_parser as argparse has it."""
 
     def add_parser(self, name: str, **options) -> Parser:
-        return Parser(prog=f"{self.command.prog} {name}", **options)
+        return Parser(prog=f"frontload {name}", **options)
 
 
 def build_parser() -> Parser:
@@ -108,20 +102,20 @@ def build_parser() -> Parser:
     command.add_argument("--version", action=version.Version, nargs=0,
                          help="show the version, and that of the LLVM it was built with")
     parsing.add_loudness(command)
-    verbs = command.add_subparsers(
+    command.add_subparsers(
         action=parsing.Verbs, dest="verb", metavar="VERB", title="verbs", required=True,
         summaries={name: verb.summary for name, verb in VERBS.items()},
-        load=lambda name: _load(name, _Maker(command, verbs)))
+        load=_load)
     return command
 
 
-def _load(name: str, maker: _Maker) -> Parser:
+def _load(name: str) -> Parser:
     """The parser of a verb; ends the command if this Python lacks packages that the verb uses."""
     if packages.missing(VERBS[name].packages):
         packages.explain()
         raise SystemExit(errors.EXIT_USAGE)
     module = importlib.import_module(f"frontload.verbs.{VERBS[name].module}")
-    parser = module.add_parser(maker)
+    parser = module.add_parser(_Maker())
     parser.set_defaults(run=module.run)
     for each in parsing.verbs_below(parser):
         each.set_defaults(parser=each)

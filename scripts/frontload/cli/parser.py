@@ -169,12 +169,6 @@ class _Loaded(Mapping):
         return len(self._parsers)
 
 
-def alias(action: argparse.Action, parser: argparse.ArgumentParser, *flags: str) -> None:
-    """Older spellings of an option: they work, and neither help nor completions show them."""
-    for flag in flags:
-        parser._option_string_actions[flag] = action
-
-
 def add_loudness(parser: argparse.ArgumentParser, verbose: str = "show each program that is run"
                  ) -> None:
     """-q and -v, which every verb has. Without a default: they may stand before a verb or after

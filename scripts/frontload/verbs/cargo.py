@@ -5,7 +5,7 @@ import argparse
 from frontload.base.errors import EXIT_OK
 from frontload.cli import ready_options
 from frontload.cli.arguments import add_min_match
-from frontload.cli.parser import Parser, alias
+from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
 Give a Rust program a front, in its package's folder or with --manifest-path. If Frontload's bin
@@ -29,10 +29,7 @@ frontload cargo +nightly build --prefetch
 """
 EXIT_STATUS = {"1": "fewer than --min-match percent of the profile's names are found"}
 
-# Cargo's own options, handed on: those with a value, and those without. Cargo's --profile is one of
-# builds, and Frontload's elsewhere a startup profile: so it has a name of its own here, and cargo's
-# works as well.
-_PROFILE = "--profile"
+# Cargo's own options, handed on: those with a value, and those without.
 _WITH_VALUE = {
     "--features": ("FEATURES", "features to activate"),
     "--target": ("TRIPLE", "the target to build for"),
@@ -101,10 +98,8 @@ def _add_cargo_options(parser: Parser) -> None:
     group.add_argument("-p", "--package", metavar="NAME",
                        help="the package of the program, in a workspace")
     group.add_argument("--manifest-path", metavar="FILE", help="the Cargo.toml of the package")
-    profile_option = group.add_argument(
-        "--cargo-profile", metavar="NAME", action="append", default=[],
-        help="the profile to build with, as cargo's own --profile (default: release)")
-    alias(profile_option, parser, _PROFILE)
+    group.add_argument("--profile", dest="cargo_profile", metavar="NAME", action="append",
+                       default=[], help="cargo's profile to build with (default: release)")
     for option, (value, text) in _WITH_VALUE.items():
         group.add_argument(*filter(None, (_SHORT.get(option), option)), metavar=value,
                            action="append", default=[], help=text, dest=_destination(option))
@@ -129,7 +124,7 @@ def _cargo_options(args: argparse.Namespace) -> list[str]:
     if getattr(args, "quiet", False):
         options.append("--quiet")
     if args.cargo_profile:
-        return [*(f"{_PROFILE}={name}" for name in args.cargo_profile), *options]
+        return [*(f"--profile={name}" for name in args.cargo_profile), *options]
     return ["--release", *options]
 
 

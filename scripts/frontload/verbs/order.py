@@ -32,9 +32,6 @@ from frontload.order import (
     lld as order_lld,
 )
 from frontload.order import (
-    mold as order_mold,
-)
-from frontload.order import (
     temporal as order_temporal,
 )
 from frontload.order.request import Request
@@ -47,7 +44,6 @@ FORMATS = {
     "lld": order_lld,
     "gold": order_gold,
     "bfd": order_bfd,
-    "mold": order_mold,
     "lld-link": order_coff.LLD_LINK,
     "link": order_coff.LINK,
     "ld64": order_ld64,
