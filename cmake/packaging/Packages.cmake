@@ -79,9 +79,9 @@ foreach(requirement IN LISTS requirements)
   string(APPEND CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
     ", python3-${CMAKE_MATCH_1} (>= ${epoch_of_${CMAKE_MATCH_1}}${CMAKE_MATCH_2})")
 endforeach()
-# By verb: data (record), measure, faults, report, report's pictures, names in reports.
+# By verb: data (record), measure, faults, report, names in reports.
 string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
-  "valgrind, strace, linux-perf, python3-jinja2, node-d3, python3-matplotlib, binutils")
+  "valgrind, strace, linux-perf, python3-jinja2, node-d3, binutils")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS
   "gcc | clang, lld-${LLVM_VERSION_MAJOR}, llvm-${LLVM_VERSION_MAJOR}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA

@@ -4,8 +4,8 @@ It is a sketch, not a measurement: sections are as wide as is good to look at, a
 touches is sprinkled over them by a fixed rule. docs/layout.md has the order of the sections.
 """
 
-from frontload.report import canvas
-from frontload.report.theme import THEMES, Theme
+import canvas
+from canvas import THEMES, Theme
 
 # A section's name, its width, the share of it that startup touches, and its cause in the theme.
 Section = tuple[str, float, float, str]
@@ -42,7 +42,7 @@ def _strip(axes, sections: tuple[Section, ...], named: int, theme: Theme) -> Non
                       color=theme.pale_ink)
         begin += width
     for place, cause in _touched(sections):
-        axes.broken_barh([(place, _PARTS * 0.8)], (0, 1), facecolor=theme.causes[cause],
+        axes.broken_barh([(place, _PARTS * 0.8)], (0, 1), facecolor=theme.of_report.causes[cause],
                          linewidth=0)
     axes.set_xlim(-0.3, begin + 0.3)
     axes.set_ylim(-0.9, 1.5)
@@ -63,9 +63,7 @@ def draw(theme: Theme) -> bytes:
         "shrinkB": 0})
     after.text(end / 2, -0.34, "the front", ha="center", va="top", size=9, weight="bold",
                color=theme.ink)
-    picture = canvas.save(figure, "svg")
-    canvas.close(figure)
-    return picture
+    return canvas.save(figure)
 
 
 def pages(root) -> dict:

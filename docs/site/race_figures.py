@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from frontload.report import canvas
-from frontload.report.theme import THEMES, Theme
+import canvas
+from canvas import THEMES, Theme
 
 # The rows of a race, by the beginning of their names, as the comparison calls them.
 TECHNIQUES = {
@@ -106,7 +106,7 @@ def draw(race: dict[str, dict[str, Cost]], theme: Theme) -> bytes:
                 continue
             seconds = float(cost.seconds)
             axes.barh(row, seconds, height=0.7,
-                      color=theme.touched if name in OURS else theme.unknown)
+                      color=theme.of_report.touched if name in OURS else theme.of_report.unknown)
             axes.text(seconds + 0.015 * most, row, f"{seconds:.2f} s", va="center", size=8,
                       color=theme.ink)
         axes.set_title(title, loc="left", size=10)
@@ -118,9 +118,7 @@ def draw(race: dict[str, dict[str, Cost]], theme: Theme) -> bytes:
         axes.set_xticks([])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-    picture = canvas.save(figure, "svg")
-    canvas.close(figure)
-    return picture
+    return canvas.save(figure)
 
 
 def pages(root: Path) -> dict[Path, bytes]:

@@ -6,8 +6,8 @@ import random
 
 import pytest
 from faults_writer import MS, PAGE, FaultsWriter, elf_file, places, plain_file
-from frontload.base.errors import BadData, Failure
-from frontload.report import measured, model, page, page_plan, recorded
+from frontload.base.errors import Failure
+from frontload.report import model, page, recorded
 from hypothesis import given
 from hypothesis import strategies as st
 from linking import link as link_by_frontload
@@ -150,40 +150,3 @@ def test_any_recording_makes_a_document_or_a_message(data):
     except Failure:
         return
     json.loads(model.dump(found), parse_constant=lambda name: pytest.fail(name))
-
-
-def test_measurements_come_along():
-    """Their figures, without the single runs; what is wrong is named with its place."""
-    given = {"schema": "frontload-measure/2", "comparisons": [], "costs": [], "results": [
-        {"variant": "a", "condition": "cold", "label": "cold", "runs": [{"very": "long"}],
-         "figures": {"wall_ns": {"median": 1.5, "low": None, "outliers": [3]}}}]}
-    (result,) = measured.measured(given, "m.json")["results"]
-    assert result["figures"] == given["results"][0]["figures"] and "runs" not in result
-    with pytest.raises(BadData, match=r"m\.json: results\[0\]: is not an object"):
-        measured.measured({**given, "results": [1]}, "m.json")
-    with pytest.raises(BadData, match="does not have the schema"):
-        measured.measured({**given, "schema": "x"}, "m.json")
-
-
-def test_a_plan_says_what_to_mend():
-    """The file first that gains most by both; what is no ELF file gains nothing by a front."""
-    ways = {way: {"major_faults": 9, "requests": 10, "asked_requests": 0, "read_bytes": 4096,
-                  "seconds": seconds}
-            for way, seconds in (("as_it_is", 2), ("list", 1.5), ("fronts", 0.5),
-                                 ("fronts_and_list", 0.25))}
-    plan = {"schema": "frontload-predict-starts/1", "devices": [{"name": "hdd"}],
-            "starts": {"hdd": ways}, "files": [
-                {"path": "/etc/x", "touched_bytes": 5000, "can_have_front": False,
-                 "devices": {"hdd": {**ways, "fronts_and_list": ways["list"]}}},
-                {"path": "/lib/libfoo.so", "lists": 1, "touched_bytes": 1000,
-                 "can_have_front": True, "devices": {"hdd": ways}}]}
-    document = {"plan": measured.planned(plan, "p.json")}
-    devices, rows = page_plan.starts(document)
-    assert devices == ["hdd"]
-    assert [row["cells"][0]["time"] for row in rows] == ["2.00 s", "1.50 s", "500 ms", "250 ms"]
-    library, text = page_plan.files(document)
-    assert (library["list"], library["front"], library["both"], library["wasted"]) == (
-        "500 ms", "1.50 s", "1.75 s", 3096)
-    assert (text["path"], text["front"], text["wasted"]) == ("/etc/x", "", 0)
-    with pytest.raises(BadData, match="starts lacks the device 'hdd'"):
-        measured.planned({**plan, "starts": {}}, "p.json")

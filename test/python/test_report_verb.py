@@ -46,24 +46,6 @@ def test_page_of_recorded_starts(cli, starts, tmp_path):
     assert [variant["name"] for variant in document["variants"]] == ["app", "app.front"]
 
 
-def test_measurement_and_prediction(cli, starts, tmp_path):
-    """What frontload measure and frontload predict wrote is part of the page."""
-    measured, predicted = tmp_path / "m.json", tmp_path / "p.json"
-    measured.write_text(json.dumps({
-        "schema": "frontload-measure/2", "comparisons": [], "costs": [], "results": [
-            {"variant": "app", "condition": "cold", "label": "cold",
-             "figures": {"wall_ns": {"mean": 5e6, "low": 4e6, "high": 6e6}}}]}))
-    predicted.write_text(json.dumps({"schema": "frontload-predict/1", "predictions": [
-        {"trace": "a.fltrace", "devices": {"hdd": {"seconds": 1.5, "requests": 9}}}]}))
-    page = tmp_path / "report.html"
-    cli("report", "-o", page, "--measure", measured, "--prediction", f"app={predicted}",
-        "--export", tmp_path / "pictures", *starts)
-    assert "5.00 ms (4.00 ms to 6.00 ms)" in page.read_text() and "1.50 s" in page.read_text()
-    assert (tmp_path / "pictures/faults.dark.svg").exists()
-    result = cli("report", "-o", page, "--prediction", f"other={predicted}", *starts, code=2)
-    assert "there is no variant 'other'" in result.err
-
-
 @pytest.mark.parametrize(("arguments", "code", "message"), [
     (["{0}"], 2, "say what to write"),
     (["-o", "x.html", "--keep", "folder", "{0}"], 2, "are for starts that are recorded now"),
@@ -71,7 +53,7 @@ def test_measurement_and_prediction(cli, starts, tmp_path):
     (["-o", "x.html", "{0}", "{0}"], 2, "two variants have the same name"),
     (["-o", "x.html", "missing.json"], 2, "missing.json: No such file"),
     (["-o", "x.html", "{0}", "{bad}"], 65, "bad.json: not a recorded start"),
-    (["-o", "x.html", "--measure", "{text}", "{0}"], 65, "not JSON"),
+    (["-o", "x.html", "{0}", "{text}"], 65, "not JSON"),
     (["-o", "x.html", "--traces", "{empty}", "{0}"], 2, "has no traces"),
     (["-o", "x.html", "--variant", "a=/bin/true", "--", "/bin/true"], 2, "has no {}"),
     (["-o", "x.html", "--variant", "a=/nowhere", "--", "{}"], 2, "is not a program"),

@@ -103,8 +103,7 @@ def document(*variants, title="app --version"):
     return {"schema": "frontload-report/1", "frontload": "0.1.0", "title": title,
             "host": {"kernel": "Linux 6.18", "machine": "x86_64", "processor": "A processor",
                      "processors": 2, "memory_bytes": 8_000_000_000, "page_size": PAGE},
-            "page_size": PAGE, "variants": list(variants), "comparison": None,
-            "measurement": None, "predictions": None, "plan": None}
+            "page_size": PAGE, "variants": list(variants), "comparison": None}
 
 
 def pair():

@@ -5,11 +5,20 @@ on black, because pages of both themes show them. The same figure gives the same
 """
 
 import io
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# It keeps matplotlib's files out of the user's home.
-from frontload.report.canvas import matplotlib, pyplot
+# matplotlib would leave its list of fonts in the user's home.
+_scratch = tempfile.TemporaryDirectory(prefix="frontload-pictures.")
+os.environ.setdefault("MPLCONFIGDIR", _scratch.name)
+
+import matplotlib  # noqa: E402
+
+matplotlib.use("agg")
+
+from matplotlib import pyplot  # noqa: E402
 
 TEXT = "#7a828c"
 # Of a strip, which is a file from its first byte to its last.

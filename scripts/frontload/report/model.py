@@ -1,4 +1,4 @@
-"""Makes the document of a report: all that its page and pictures show, from recorded starts.
+"""Makes the document of a report: all that its page shows, from recorded starts.
 
 This declares the format, schema "frontload-report/1", a JSON object. Times are whole nanoseconds
 since the exec of the command; sizes and offsets are bytes. A value that nobody knows is null. Texts
@@ -12,12 +12,6 @@ are as they were found. A name may hold anything, so a reader that shows it has 
     comparison          null for one variant; else {"base": 0, "variants": [{"variant": i,
                         "ratios": {figure: variant / base}, "differences": {figure: variant - base}
                         }, ...]} of the figures of `summary`; null where either figure is null
-    measurement         null, or from `frontload measure`: {"results": [{"variant", "condition",
-                        "label", "figures"}], "comparisons": [...], "costs": [...]} as in
-                        frontload-measure/2
-    predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
-    plan                null, or {"devices": [name, ...], "starts", "files"}: what reading lists and
-                        fronts would give, as in frontload-predict-starts/1
 
 A variant has
     name, command, condition
@@ -85,15 +79,13 @@ TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, a
 
 
 def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
-          maps: Sequence[str] = (), binaries: Iterable[str] = (), measurement: dict | None = None,
-          predictions: list | None = None, plan: dict | None = None,
+          maps: Sequence[str] = (), binaries: Iterable[str] = (),
           title: str | None = None) -> dict:
     """The document of these starts, in this order.
 
     traces: of any of the programs, from `frontload record` with and without --data
     maps: of links of any of the programs
     binaries: linked files that are no longer where they were recorded
-    measurement, predictions, plan: what `measured`, `predicted` and `planned` made
     """
     if not recordings:
         raise Failure("no recorded start was given",
@@ -122,9 +114,6 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
         "page_size": page_size,
         "variants": variants,
         "comparison": _comparison(variants),
-        "measurement": measurement,
-        "predictions": predictions,
-        "plan": plan,
     }
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from frontload import __version__
 from frontload.base.errors import Failure
-from frontload.report import page_plan, page_text, page_times, page_view, theme
+from frontload.report import page_text, page_times, page_view, theme
 from frontload.report.page_events import picture_data
 from frontload.report.page_files import compare_files
 
@@ -63,11 +63,7 @@ def render(document: dict) -> bytes:
         maps=maps, folded=page_view.folded(maps), byte_rows=page_view.byte_rows(document, files),
         some_unknown=page_view.some_unknown(maps),
         touches_known=any(variant["summary"]["touched_bytes"] is not None for variant in variants),
-        phases=page_times.phases(variants), measured=page_times.measured(document),
-        comparisons=page_times.comparisons(document), costs=page_times.costs(document),
-        predicted=page_times.predicted(document),
-        planned=page_plan.starts(document), planned_files=page_plan.files(document),
-        missing=page_view.missing(variants),
+        phases=page_times.phases(variants), missing=page_view.missing(variants),
         first_rows=page_view.FIRST_ROWS, machine=page_view.machine(document),
         style=_own("style", theme.style() + (folder / "style.css").read_text("utf-8")),
         library=_own("script", library), script=_own("script", script),

@@ -1,16 +1,10 @@
-"""The colours of a report, light and dark, the same on the page and in the exported pictures."""
+"""The colours of a report's page, light and dark."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Theme:
-    name: str
-    paper: str
-    ink: str
-    pale_ink: str
-    grid: str
-    unread: str
     read: str
     touched: str
     unknown: str
@@ -20,19 +14,16 @@ class Theme:
 
 # Colours that also those tell apart who do not see red and green as different (after Okabe and Ito,
 # "Color Universal Design", 2008); red is left for what goes backwards.
-LIGHT = Theme("light", paper="#ffffff", ink="#1b1f24", pale_ink="#66707b", grid="#e3e7ec",
-              unread="#eceff3", read="#e0a458", touched="#0b4f9c", unknown="#b9c0c8",
+LIGHT = Theme(read="#e0a458", touched="#0b4f9c", unknown="#b9c0c8",
               backward="#e0002d",
               causes={"exec": "#6d7680", "loader": "#c0579a", "relocation": "#e08a00",
                       "constructor": "#00966b", "code": "#0063b1", "constant": "#3fb0ea",
                       "data": "#7d52c7", "kernel": "#a08a62"})
-DARK = Theme("dark", paper="#14181d", ink="#e8ecf1", pale_ink="#97a2ae", grid="#2b323a",
-             unread="#222930", read="#a8753a", touched="#6aa9ee", unknown="#5b646e",
+DARK = Theme(read="#a8753a", touched="#6aa9ee", unknown="#5b646e",
              backward="#ff5470",
              causes={"exec": "#9aa5b1", "loader": "#ea86c6", "relocation": "#ffb02e",
                      "constructor": "#2fd39f", "code": "#4c9df0", "constant": "#8fdcff",
                      "data": "#b493f5", "kernel": "#c9b487"})
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
 def style() -> str:

@@ -4,7 +4,7 @@ import argparse
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
-from frontload.base.files import STDOUT, open_input, parse_json, write_if_changed, write_output
+from frontload.base.files import STDOUT, write_if_changed, write_output
 from frontload.base.ready import Ready
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, named
@@ -37,8 +37,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     output = parser.add_argument_group("what to write (at least one of them)")
     output.add_argument("-o", "--output", metavar="FILE.html",
                         help="the page to write; - is stdout")
-    output.add_argument("--export", metavar="FOLDER",
-                        help="the folder for each picture as PNG and SVG, light and dark")
     add_json(output, "the data of the page as JSON", instead_of="", not_over="frontload-faults/")
     parser.add_argument("--title", help="the title of the page (default: the name of the program)")
     known = parser.add_argument_group("further inputs")
@@ -50,13 +48,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     known.add_argument("--binary", metavar="FILE", action="append", default=[],
                        help="a program or library that is no longer where it was recorded; may be "
                        "repeated")
-    known.add_argument("--measure", metavar="FILE.json",
-                       help="the JSON of frontload measure, which has times with their intervals")
-    known.add_argument("--prediction", metavar="NAME=FILE.json", action="append", default=[],
-                       type=named("NAME=FILE.json"),
-                       help="the JSON of frontload predict for a variant; may be repeated")
-    known.add_argument("--plan", metavar="FILE.json", help="the JSON of frontload predict for "
-                       "reading lists: what a list and fronts would give, file by file")
     now = parser.add_argument_group("recording starts now")
     now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                      type=named("NAME=BINARY"), help="a program to evict and then start in the "
@@ -76,8 +67,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    if not (args.output or args.json or args.export):
-        args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json FILE")
+    if not (args.output or args.json):
+        args.usage_error("say what to write: -o FILE.html or --json FILE")
     if args.output == args.json == STDOUT:
         args.usage_error("-o - and --json - both write to stdout")
     if not args.variant and (args.keep or args.evict or args.until or args.allow_warm
@@ -89,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--until-..., --for and --tty are for starts that are recorded now, with "
                          "--variant")
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.report import measured, model
+    from frontload.report import model
 
     if args.variant:
         from frontload.base import processes
@@ -102,25 +93,13 @@ def run(args: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise Failure("two variants have the same name",
                       note="name each of them: before=FAULTS.json after=FAULTS.json")
-    for name, path in args.prediction:
-        if name not in names:
-            raise Failure(f"{path}: there is no variant {name!r}",
-                          note="the variants are " + ", ".join(names))
     document = model.build(
         recordings, traces=_traces(args.traces), maps=args.map, binaries=args.binary,
-        measurement=measured.measured(_json(args.measure), args.measure) if args.measure else None,
-        predictions=[each for name, path in args.prediction
-                     for each in measured.predicted(_json(path), name, path)] or None,
-        plan=measured.planned(_json(args.plan), args.plan) if args.plan else None,
         title=args.title)
     if args.output:
         from frontload.report import page
 
         write_output(args.output, page.render(document))
-    if args.export:
-        from frontload.report import pictures
-
-        pictures.export(document, args.export)
     if args.json:
         write_output(args.json, model.dump(document))
     return EXIT_OK
@@ -197,9 +176,3 @@ def _traces(paths: list[str]) -> list[str]:
     from frontload.profile import trace
 
     return trace.expand(paths)
-
-
-def _json(path: str) -> object:
-    note = "make it with frontload measure --json FILE, or predict --json"
-    with open_input(path, note) as stream:
-        return parse_json(stream.read(), path, note)
