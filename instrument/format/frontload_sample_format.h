@@ -3,7 +3,7 @@
  *
  * A sample is what a program in production can afford to write: it has no names and no addresses,
  * only pages, and is written once, in one piece. instrument/sampler writes it, inside the program,
- * and scripts/frontload/profile/sample.py reads it. Only this header declares the format.
+ * and scripts/frontload/recording/sample.py reads it. Only this header declares the format.
  *
  * All integers of the header are in the byte order of the machine that wrote the sample (byte 8
  * says which). Behind it come the files, `modules` times:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from compiled import compile_to
-from frontload.profile import sample
+from frontload.recording import sample
 
 # Each function of a program begins a page, and has it to itself.
 PRELUDE = """

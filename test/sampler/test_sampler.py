@@ -13,7 +13,7 @@ import pytest
 from abilities import needs
 from compiled import compile_to
 from elftools.elf.elffile import ELFFile
-from frontload.profile import sample
+from frontload.recording import sample
 from places import ROOT
 
 TWO_OF_FOUR = """

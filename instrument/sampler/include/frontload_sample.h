@@ -5,8 +5,8 @@
  *     LD_PRELOAD=/usr/lib/frontload/libfrontload-sample.so \
  *     FRONTLOAD_SAMPLE=/var/tmp/samples/%m.%p.flsample FRONTLOAD_SAMPLE_EVERY=100 /usr/bin/app
  *
- * as a service manager does by a line of its settings, or by `frontload record --sample`. A static
- * program is linked with it instead: libfrontload-sample.a and -Wl,-u,frontload_ready.
+ * as a service manager does by a line of its settings. A static program is linked with it instead:
+ * libfrontload-sample.a and -Wl,-u,frontload_ready.
  *
  *     FRONTLOAD_SAMPLE        the path of the sample: %p is the process, %m the program's file
  * name,

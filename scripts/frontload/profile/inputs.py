@@ -1,5 +1,4 @@
-"""The traces, samples and startup profiles that a profile is made of: which files, and what each
-is.
+"""The traces and startup profiles that a profile is made of: which files, and what each is.
 
 A profile may be made of more traces than fit in memory. So each is read twice: here, to know which
 program, run and role it is of, which is kept; and by merge.py, for its touches, which are not.
@@ -13,8 +12,7 @@ from dataclasses import dataclass
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_DATA
 from frontload.profile import format as profile
-from frontload.profile import sample, trace
-from frontload.profile.sample import PageSample
+from frontload.profile import trace
 from frontload.profile.startup_profile import Profile
 from frontload.profile.trace import Module, Trace
 
@@ -34,23 +32,18 @@ class Input:
     run: int = 0
     forked: bool = False
     pid: int = 0
-    content: Trace | PageSample | Profile | None = None
-    page_size: int = 0  # of a sample
+    content: Trace | Profile | None = None
 
     @property
     def is_profile(self) -> bool:
         return self.modules is None
 
     @property
-    def is_sample(self) -> bool:
-        return self.page_size > 0
-
-    @property
     def names(self) -> list[str]:
         """Of all programs and libraries that a profile can be made for."""
         return [self.program] if self.is_profile else [module.name for module in self.modules]
 
-    def read(self) -> Trace | PageSample | Profile:
+    def read(self) -> Trace | Profile:
         return self.content or _read(self.path)
 
     def module(self, program: str) -> Module | None:
@@ -65,47 +58,31 @@ def look_at(path: str, weight: int = 1) -> Input:
     return of(path, _read(path), weight)
 
 
-def of(path: str, content: Trace | PageSample | Profile, weight: int = 1,
-       keep: bool = False) -> Input:
+def of(path: str, content: Trace | Profile, weight: int = 1, keep: bool = False) -> Input:
     """The same of a file that has been read; its content may be kept."""
     kept = content if keep else None
     if isinstance(content, Profile):
         return Input(path, weight, os.fsdecode(content.program), None, content=kept)
     main = content.main.name if content.main is not None else None
-    if isinstance(content, PageSample):
-        return Input(path, weight, main, tuple(content.modules), False, content.role, content.run,
-                     content.forked, content.pid, kept, content.page_size)
     return Input(path, weight, main, tuple(content.modules), content.has_data, content.role,
                  content.run, content.forked, content.pid, kept)
 
 
 def expand(inputs: Iterable[tuple[str, int]],
            folders: bool = True) -> Iterator[tuple[str, int]]:
-    """The files that inputs with weights stand for: a folder stands for the traces and
-    samples in it, and @FILE for the inputs that FILE lists, unless `folders` is false. No file
-    comes twice, because that would count its run twice; of its weights the largest counts."""
+    """The files that inputs with weights stand for: a folder stands for the traces in it, and @FILE
+    for the inputs that FILE lists, unless `folders` is false. No file comes twice, because that
+    would count its run twice; of its weights the largest counts."""
     seen = set()
     for place, weight in sorted(inputs, key=lambda given: -given[1]):
         places = _listed(place) if folders else [place]
-        for file in in_folders(places, code=EXIT_DATA) if folders else places:
+        for file in trace.expand(places, code=EXIT_DATA) if folders else places:
             identity = os.path.realpath(file)
             if identity in seen:
                 errors.warning(f"{file}: given twice, counted once")
             else:
                 yield file, weight
             seen.add(identity)
-
-
-def in_folders(places: Iterable[str], *, code: int) -> list[str]:
-    """The files that are meant by these places: a folder stands for the traces and samples in it.
-    One without any is refused, with an exit code."""
-    found = []
-    for place in places:
-        inside = sample.find(place) if os.path.isdir(place) else []
-        if not inside or trace.find(place):
-            found += trace.expand([place], code=code)
-        found += map(os.fspath, inside)
-    return found
 
 
 def _listed(place: str) -> list[str]:
@@ -137,9 +114,7 @@ def in_runs(inputs: Iterable[Input]) -> list[list[Input]]:
     return list(found.values())
 
 
-def _read(path: str) -> Trace | PageSample | Profile:
+def _read(path: str) -> Trace | Profile:
     with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
         start = stream.read(len(profile.MAGIC))
-    if start.startswith(profile.MAGIC):
-        return profile.read(path)
-    return sample.read(path) if start.startswith(sample.MAGIC) else trace.read(path)
+    return profile.read(path) if start.startswith(profile.MAGIC) else trace.read(path)

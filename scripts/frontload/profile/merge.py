@@ -22,8 +22,8 @@ import numpy as np
 
 from frontload.base import console, errors, workers
 from frontload.base.errors import EXIT_DATA, BadData, Failure
-from frontload.profile import from_samples, odd_runs, touched_blocks
 from frontload.profile import inputs as reading
+from frontload.profile import odd_runs, touched_blocks
 from frontload.profile.binaries import Binaries, Binary
 from frontload.profile.block_counts import BlockCounts, Blocks, Shape
 from frontload.profile.inputs import Input
@@ -81,15 +81,12 @@ class Merger:
     jobs: how many processes share the work
     without_odd_runs: leave out runs that are unlike the others (odd_runs.py)
     generation: the label of the generation that the runs of traces are of; none: no label
-    known: an older profile of the program, which makes its names likelier in samples, and orders
-        them (from_samples.py)
     """
 
     def __init__(self, program: str | None = None, binary: str | Sequence[str] | None = None,
                  link_map: str | None = None, allow_partial: bool = False,
                  roles: Iterable[str] = (), jobs: int = 1,
-                 without_odd_runs: bool = False, generation: str = "",
-                 known: Profile | None = None):
+                 without_odd_runs: bool = False, generation: str = ""):
         self._program = program
         self._binaries = Binaries(binary)
         self._map = link_map
@@ -99,7 +96,6 @@ class Merger:
         self._jobs = jobs
         self._without_odd_runs = without_odd_runs
         self._generation = generation.encode()
-        self._known_profile = known
         self._given = self._lost = 0
         self._inputs: list[Input] = []
         self._known: dict[object, object] = {}  # modules, of which most traces have the same
@@ -145,8 +141,7 @@ class Merger:
         if any(given.has_data for given in self._inputs):
             self._binaries.link_map = self._map
         self._open_binaries(program)
-        runs = reading.in_runs(each for each in self._inputs if not each.is_sample)
-        sampled = reading.in_runs(each for each in self._inputs if each.is_sample)
+        runs = reading.in_runs(self._inputs)
         whole = self._sum_of_all(runs, program)
         for problem in whole.problems:
             with self._tolerance():
@@ -156,11 +151,6 @@ class Merger:
         left_out = {name for path, numbers in whole.left_out.items()
                     for name in self._binaries.at(path).resolver.names(numbers)}
         merged = self._with_names(whole, program)
-        if sampled:
-            made = self._of_samples(whole, sampled, program, merged)
-            if self._generation and made.runs:
-                made.label(self._generation)
-            merged.add(made)
         self._report(whole, program, len(left_out))
         if not merged.touches:
             raise Failure(f"{program}: no first touch in the inputs has a name",
@@ -372,31 +362,6 @@ class Merger:
             if name is not None:  # of two with one name, that of either
                 found.setdefault(Shape(name.name, name.file, digits), BlockCounts()).add(counts)
         return found
-
-    def _of_samples(self, whole: _Part, runs: list[list[Input]], program: str,
-                    others: Profile) -> Profile:
-        """What samples tell; what the other inputs have is known already."""
-        sampled = from_samples.Sampled(from_samples.usual_page_size(
-            given.page_size for run in runs for given in run if given.module(program) is not None))
-        for run in runs:
-            processes = []
-            for given in run:
-                with self._tolerance():
-                    module, content = given.module(program), given.read()
-                    if module is None:
-                        whole.counts["other"] += 1
-                    elif module not in content.modules:
-                        raise BadData(given.path, "changed while it was read",
-                                      note="merge it again")
-                    else:
-                        binary = self._binaries.of(module, given.path)
-                        processes.append(sampled.process(binary, content, module))
-            sampled.add(processes, max(each.weight for each in run))
-        known = {**others.touches, **(self._known_profile.touches if self._known_profile else {})}
-        made = sampled.profile(known)
-        for line in sampled.remarks():
-            errors.note(f"{program}: {line}")
-        return made
 
     def _report(self, whole: _Part, program: str, left_out: int) -> None:
         counts = whole.counts

@@ -19,8 +19,8 @@ import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from frontload.profile.sample import PageSample, Slice, TouchedPages
 from frontload.profile.trace import Module
+from frontload.recording.sample import PageSample, Slice, TouchedPages
 
 _SCAN = 0xc0606610  # _IOWR('f', 16, struct pm_scan_arg), which has 96 bytes
 _QUESTION = "12Q"  # size, flags, start, end, walk_end, vec, vec_len, max_pages, four masks

@@ -22,14 +22,10 @@ if TYPE_CHECKING:
     from frontload.profile.startup_profile import Profile
 
 DESCRIPTION = """\
-Make the startup profile of a program from traces, samples, folders of these, and other startup
-profiles. The same inputs give the same bytes in any order. To give a trace its names, profile reads
-the binary that was recorded, which must still be there unchanged. Constants and strings have no
-symbol; the map of the recorded link gives them a name.
-
-A sample (see `frontload record --sample`) tells which pages were touched, and all that lies on a
-page may have been. From samples of several builds, whose functions lie in other orders, profile
-tells which functions were. It needs all of these builds: give each with --binary.
+Make the startup profile of a program from traces, folders of these, and other startup profiles.
+The same inputs give the same bytes in any order. To give a trace its names, profile reads the
+binary that was recorded, which must still be there unchanged. Constants and strings have no symbol;
+the map of the recorded link gives them a name.
 
 With --generation, the runs of the traces get a label, and a profile can be renewed with each build:
 a run of each generation counts twice as often as one of the generation before, and only the newest
@@ -48,8 +44,6 @@ frontload profile traces --map app.map -o app.startup
 frontload profile traces --role renderer -o renderer.startup
 # renewed by the build 2.10: what it no longer touches counts half, then a quarter
 frontload profile app.startup traces --generation 2.10 -o app.startup
-# from samples of two builds
-frontload profile samples --binary monday/app --binary tuesday/app -o app.startup
 # from scenarios, one of which is more common
 frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
 """
@@ -76,9 +70,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--binary", metavar="PATH", action="append", default=[],
                         help="the recorded program, if it is no longer where it was recorded; may "
                         "be repeated, for other builds of it")
-    parser.add_argument("--known", metavar="FILE",
-                        help="for samples: an older startup profile of the program; names that it "
-                        "has count as likelier, and come in its order")
     parser.add_argument("--map", metavar="FILE",
                         help="the map that lld wrote (-Wl,-Map=FILE) when it linked the program")
     parser.add_argument("--min-share", metavar="PERCENT", type=percentage, default=0.0,
@@ -126,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _merged(args: argparse.Namespace) -> "Profile":
     from frontload.base import workers
-    from frontload.profile import format, inputs, merge
+    from frontload.profile import inputs, merge
 
     given = [*((path, 1) for path in args.inputs), *args.weighted_input]
     if not given:
@@ -134,7 +125,6 @@ def _merged(args: argparse.Namespace) -> "Profile":
     merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial,
                           roles=args.role, jobs=args.jobs or workers.count(),
                           without_odd_runs=args.without_odd_runs,
-                          generation=args.generation or "",
-                          known=format.read(args.known) if args.known else None)
+                          generation=args.generation or "")
     merger.add_all(list(inputs.expand(given)))
     return merger.result()

@@ -16,10 +16,6 @@ exits with the status of the command.
 With --pid, record a process that runs, and what it starts from then on: what it enters for the
 first time since. That ends with the process, at --until or --for, or by Ctrl-C. The process goes
 on, with its code as it was.
-
-With --sample, which a program in production can bear, only note which pages were touched by the
-end of the start: one sample per process. `frontload profile` makes a profile of samples of several
-builds.
 """
 EXAMPLES = """\
 # record which functions a program enters, and in which order
@@ -34,8 +30,6 @@ frontload record --files -o lists -- ./app --version
 frontload record --pid 4711 --for 10 -o traces
 # record one kind of process of a program that has several
 frontload record --role renderer -o traces -- ./app --type=renderer
-# note which pages a server touches until it listens
-frontload record --sample --until-listening 6379 -o samples -- redis-server
 # record a server until it enters a function
 frontload record --until serve_requests --timeout 60 -o traces-of-server -- ./server
 """
@@ -46,8 +40,6 @@ EXIT_STATUS = {"0": None, "65": None,
                "127": "the command was not found", "128+N": "signal N ended the command"}
 ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is the program, %p the "
                                   "process); --with runtime sets it for the command",
-               "FRONTLOAD_SAMPLE": "where libfrontload-sample writes samples, likewise; --sample "
-                                   "sets it for the command",
                "FRONTLOAD_ROLE": "the role of the command, or of what it starts, in the traces; "
                                  "--role sets it for the command",
                "PATH": "where --data finds valgrind"}
@@ -56,8 +48,7 @@ ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is th
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "record",
-        usage="%(prog)s [-o DIR] [--data | --files | --sample [--page-order] [--slices N] | "
-              "--with trace|runtime] [--module NAME]... "
+        usage="%(prog)s [-o DIR] [--data | --files | --with trace|runtime] [--module NAME]... "
               "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
               "(--pid PID | -- COMMAND...)",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
@@ -77,15 +68,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="instead, record which pages of all files the command and what it "
                         "starts read, as a list for `frontload run --files`; without root it "
                         "needs user namespaces and /dev/fuse")
-    parser.add_argument("--sample", action="store_true",
-                        help="instead, note which pages of the program and its libraries each "
-                        "process has touched, without ptrace or a rebuild: it costs a page fault "
-                        "for each")
-    parser.add_argument("--page-order", action="store_true",
-                        help="with --sample: note the order of the first touches as well, by perf")
-    parser.add_argument("--slices", metavar="N", type=count(1, 1000), default=1,
-                        help="with --sample: of each file only tell of one slice of N, chosen by "
-                        "chance, at the Nth part of the cost")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "
                         "with runtime the program records itself, if it was built with "
@@ -119,31 +101,18 @@ def run(args: argparse.Namespace) -> int:
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
                          "records is decided when it is compiled")
-    if args.blocks and (args.recorder == "runtime" or args.files or args.sample):
-        args.usage_error("--blocks is for the recorders that see code: it goes without --files, "
-                         "--sample and --with runtime")
+    if args.blocks and (args.recorder == "runtime" or args.files):
+        args.usage_error("--blocks is for the recorders that see code: it goes without --files "
+                         "and --with runtime")
     if args.recorder == "runtime" and (args.module or args.until):
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
     ready = ready_options.chosen(args, until=args.until)
-    if args.page_order and not args.sample:
-        args.usage_error("--page-order is for --sample")
-    if args.slices > 1 and not args.sample:
-        args.usage_error("--slices is for --sample")
     if args.files:
-        if args.sample or args.data or args.recorder == "runtime" or args.module or \
-                args.until or args.role:
+        if args.data or args.recorder == "runtime" or args.module or args.until or args.role:
             args.usage_error("--files records files and no functions: it goes without --data, "
-                             "--sample, --with runtime, --module, --role and --until")
+                             "--with runtime, --module, --role and --until")
         return _record_files(words, args.output, ready)
-    if args.sample:
-        if args.data or args.recorder == "runtime" or args.module or args.until:
-            args.usage_error("--sample knows pages and no functions, of all modules: it goes "
-                             "without --data, --files, --with runtime, --module and --until")
-        from frontload.recording import sampled
-
-        return sampled.run(words, args.output, role=args.role, ready=ready,
-                           ordered=args.page_order, slices=args.slices)
     if args.recorder == "runtime":
         return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
     return recording.run(words, args.output, data=args.data, blocks=args.blocks,
@@ -155,7 +124,7 @@ def _attach(args: argparse.Namespace) -> int:
 
     chosen = ready_options.chosen(args)
     only_time = replace(chosen, seconds=None) if chosen else None
-    if args.command or args.data or args.blocks or args.files or args.sample or \
+    if args.command or args.data or args.blocks or args.files or \
             args.recorder == "runtime" or args.tty or (
             only_time and only_time.can_be_seen) or args.timeout is not None:
         args.usage_error("--pid plants breakpoints in a process that runs and goes on: it goes "

@@ -1,5 +1,4 @@
-"""frontload show: says in plain text what is in a trace, a sample, a startup profile or a reading
-list."""
+"""frontload show: says in plain text what is in a trace, a startup profile or a reading list."""
 
 import argparse
 import os
@@ -11,17 +10,16 @@ from frontload.base.errors import EXIT_OK, EXIT_USAGE, BadData, Failure, count, 
 from frontload.cli.arguments import add_json
 
 SCHEMA = "frontload-show/1"
-TRACE, SAMPLE, PROFILE, LIST = "trace", "sample", "startup profile", "reading list"
+TRACE, PROFILE, LIST = "trace", "startup profile", "reading list"
 DESCRIPTION = """\
-Show what is in traces, samples, startup profiles and reading lists. A trace has the modules of one
-process, with how much it touched in each, and a sample the pages of these; a profile has names, by
-kind, class and how many of the runs touch them; a reading list has files.
+Show what is in traces, startup profiles and reading lists. A trace has the modules of one process,
+with how much it touched in each; a profile has names, by kind, class and how many of the runs touch
+them; a reading list has files.
 
 With --all, show lists everything as well, a line each, in the order of first touch: what a process
-touched, the pages of a sample (by place, unless it knows their order), the entries of a profile,
-the ranges of a reading list. Names stand last in a line, as the linker knows them; c++filt makes
-them readable. A trace has addresses. They get their names from the binaries that were recorded, as
-far as these are there unchanged.
+touched, the entries of a profile, the ranges of a reading list. Names stand last in a line, as the
+linker knows them; c++filt makes them readable. A trace has addresses. They get their names from the
+binaries that were recorded, as far as these are there unchanged.
 """
 EXAMPLES = """\
 # see what a process recorded, and what a profile has
@@ -41,8 +39,8 @@ _NO_LABEL = "(no label)"
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser("show", description=DESCRIPTION, examples=EXAMPLES)
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a trace, a sample, a startup "
-                        "profile, a reading list, or a folder of traces and samples")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a trace, a startup profile, "
+                        "a reading list, or a folder of traces")
     parser.add_argument("--all", action="store_true",
                         help="also list all touches, entries or ranges")
     parser.add_argument("--binary", metavar="PATH", help="the recorded program, if it is no longer "
@@ -53,9 +51,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.profile import inputs
+    from frontload.profile import trace
 
-    paths = inputs.in_folders(args.files, code=EXIT_USAGE)
+    paths = trace.expand(args.files, code=EXIT_USAGE)
     if args.json:
         documents = [document | ({"all": list(entries)} if args.all else {})
                      for document, entries in (_describe(path, args) for path in paths)]
@@ -75,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]]:
     """What a file is and has in sum; and what --all lists of it."""
     from frontload.profile import format as profile
-    from frontload.profile import sample, summary, touch_names, trace
+    from frontload.profile import summary, touch_names, trace
     from frontload.reading import listing
     from frontload.reading import summary as reading
 
@@ -85,9 +83,6 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
         read = trace.read(path)
         return ({"path": path, "is": TRACE, **touch_names.describe(read)},
                 touch_names.touches(read, _Binaries(read, args.binary).of) if args.all else ())
-    if start.startswith(sample.MAGIC):
-        taken = sample.read(path)
-        return {"path": path, "is": SAMPLE, **sample.describe(taken)}, sample.pages(taken)
     if start.startswith(profile.MAGIC):
         startup = profile.read(path)
         return ({"path": path, "is": PROFILE, **summary.describe(startup)},
@@ -96,9 +91,9 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
         found = listing.read(path)
         return {"path": path, "is": LIST, **reading.describe(found)}, reading.ranges(found)
     raise BadData(path, "is empty" if not start else
-                  "is neither a trace, nor a sample, nor a startup profile, nor a reading list",
-                  offset=0, note="frontload record makes traces and samples, frontload profile "
-                  "startup profiles, and frontload files reading lists")
+                  "is neither a trace, nor a startup profile, nor a reading list", offset=0,
+                  note="frontload record makes traces, frontload profile startup profiles, and "
+                  "frontload files reading lists")
 
 
 class _Binaries:
@@ -149,21 +144,6 @@ def _show_trace(document: dict) -> None:
         console.add_row(table, module["path"] + " (program)" * module["main"],
                         f"{module['touches']:,}",
                         *(f"{module['kinds'][kind]:,}" for kind in kinds),
-                        module["build_id"] or "none")
-    console.show(table)
-
-
-def _show_sample(document: dict) -> None:
-    print(f"run: {document['run']}" + (", forked" if document["forked"] else ""))
-    if document["role"]:
-        print(f"role: {document['role']}")
-    print(f"pages: {document['pages']:,} of {document['page_size']:,} bytes")
-    table = console.table("module", "pages", "in order", "each was touched", "build-id",
-                          numbers=range(1, 2))
-    for module in document["modules"]:
-        console.add_row(table, module["path"] + " (program)" * module["main"],
-                        f"{module['pages']:,}", "yes" if module["ordered"] else "no",
-                        "yes" if module["exact"] else "no, in windows",
                         module["build_id"] or "none")
     console.show(table)
 
@@ -231,8 +211,6 @@ _COLUMNS = {
             ("address", 14, lambda each: f"{each['address']:#x}"),
             ("module", -1, lambda each: each["module"]),
             ("name", -1, lambda each: ", ".join(each["names"]) or "-")),
-    SAMPLE: (("offset", 14, lambda each: f"{each['offset']:#x}"),
-             ("module", -1, lambda each: each["module"])),
     PROFILE: (("rank", 8, lambda each: each["rank"]),
               ("runs", 8, lambda each: each["runs"]),
               ("share", 7, lambda each: percent(each["runs"], each["of_runs"])),
@@ -263,4 +241,4 @@ def _list(what: str, entries: Iterable[dict]) -> None:
         show(cell(each) for _, _, cell in columns)
 
 
-_SHOW = {TRACE: _show_trace, SAMPLE: _show_sample, PROFILE: _show_profile, LIST: _show_list}
+_SHOW = {TRACE: _show_trace, PROFILE: _show_profile, LIST: _show_list}

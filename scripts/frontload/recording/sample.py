@@ -90,7 +90,7 @@ def find(folder: os.PathLike | str) -> list[Path]:
 
 def read(path: os.PathLike | str) -> PageSample:
     """Reads a sample; bad contents raise BadData with the byte offset."""
-    with files.open_input(path, "take a sample with: frontload record --sample -- COMMAND") as file:
+    with files.open_input(path, "libfrontload-sample takes samples") as file:
         return parse(file.read(_LARGEST + 1), path)
 
 
@@ -100,7 +100,7 @@ def parse(data: bytes, path: os.PathLike | str) -> PageSample:
         raise BadData(path, "is empty", note="take it again; the sampler wrote nothing to it")
     if not data.startswith(MAGIC):
         raise BadData(path, "not a sample: wrong magic", offset=0,
-                      note="samples are made by: frontload record --sample -- COMMAND")
+                      note="libfrontload-sample makes samples")
     if len(data) < HEADER_SIZE:
         raise _damaged(path, f"truncated inside its header of {HEADER_SIZE} bytes",
                        offset=len(data))
@@ -171,26 +171,6 @@ def _number(value: int) -> bytes:
         found.append(value & 0x7f | 0x80)
         value >>= 7
     return bytes([*found, value])
-
-
-def describe(sample: PageSample) -> dict:
-    """All of a sample but its pages."""
-    return {"program": sample.main and sample.main.path, "pid": sample.pid,
-            "run": f"{sample.run:x}", "forked": sample.forked, "role": sample.role or None,
-            "page_size": sample.page_size,
-            "pages": sum(len(touched.pages) for touched in sample.touched),
-            "modules": [{"path": module.path, "build_id": module.build_id.hex() or None,
-                         "main": module.main, "pages": len(touched.pages),
-                         "exact": touched.exact, "ordered": touched.ordered,
-                         "slice": touched.part and touched.part._asdict()}
-                        for module, touched in zip(sample.modules, sample.touched, strict=True)]}
-
-
-def pages(sample: PageSample) -> Iterator[dict]:
-    """The pages of each module."""
-    for module, touched in zip(sample.modules, sample.touched, strict=True):
-        for page in touched.pages.tolist():
-            yield {"offset": page * sample.page_size, "module": module.name}
 
 
 class _Rest:
