@@ -30,22 +30,23 @@ class Verb:
 
 VERBS = {
     "info": Verb("info", "show what this machine allows", ("rich",)),
-    "init": Verb("init", "show or write what to add to a build"),
     "auto": Verb("auto", "try a front: all steps for one program"),
+    "init": Verb("init", "show or write what to add to a build"),
     "record": Verb("record", "run a command and record what it touches"),
     "profile": Verb("profile", "make a startup profile from traces"),
+    "check": Verb("check", "show how much of a profile lies in the front of a program"),
+    "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
+    "run": Verb("run", "prefetch the front of a command, then run it", ()),
+    # What fewer people need begins here.
     "show": Verb("show", "show what is in traces, profiles and reading lists"),
     "diff": Verb("diff", "compare two startup profiles"),
     "files": Verb("files", "merge lists of what starts read of all their files"),
     "import": Verb("importing",
                    "make a startup profile from order files and traces of other tools"),
     "order": Verb("order", "make an order file for a linker"),
-    "check": Verb("check", "show how much of a profile lies in the front of a program"),
     "predict": Verb("predict", "predict cold starts on other storage devices"),
-    "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
     "faults": Verb("faults", "record every page fault of one start"),
     "report": Verb("report", "make a page that shows what starts read and what could improve"),
-    "run": Verb("run", "prefetch the front of a command, then run it", ()),
     "cargo": Verb("cargo", "record a Rust program and build it with a front"),
 }
 DESCRIPTION = "Make big native programs start in one sequential read."
@@ -104,7 +105,7 @@ def build_parser() -> Parser:
     parsing.add_loudness(command)
     command.add_subparsers(
         action=parsing.Verbs, dest="verb", metavar="VERB", title="verbs", required=True,
-        summaries={name: verb.summary for name, verb in VERBS.items()},
+        summaries={name: verb.summary for name, verb in VERBS.items()}, first_of_others="show",
         load=_load)
     return command
 

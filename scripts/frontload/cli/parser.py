@@ -34,6 +34,13 @@ class _Formatter(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return textwrap.indent(prose.fill(text, width), indent)
 
+    def _format_action(self, action: argparse.Action) -> str:
+        text = super()._format_action(action)
+        if isinstance(action, Verbs):
+            first = f"    {action.first_of_others} "
+            text = text.replace(f"\n{first}", f"\n\nother verbs:\n{first}")
+        return text
+
 
 class Parser(argparse.ArgumentParser):
     """Takes, besides what argparse does, `examples` (shell text: comments that say what the
@@ -136,12 +143,14 @@ class Parser(argparse.ArgumentParser):
 class Verbs(argparse._SubParsersAction):
     """The verbs of a command, each of which is loaded when its parser is needed.
 
-    `summaries` are what the help of the command says of them; `load` makes the parser of one.
+    `summaries` are what the help of the command says of them, the everyday ones before
+    `first_of_others`; `load` makes the parser of one.
     """
 
-    def __init__(self, *args, summaries: Mapping[str, str], load: Callable[[str], Parser],
-                 **options):
+    def __init__(self, *args, summaries: Mapping[str, str], first_of_others: str,
+                 load: Callable[[str], Parser], **options):
         super().__init__(*args, **options)
+        self.first_of_others = first_of_others
         self._name_parser_map = self.choices = _Loaded(summaries, load)
         self._choices_actions += [self._ChoicesPseudoAction(name, (), summary)
                                   for name, summary in summaries.items()]
