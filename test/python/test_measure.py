@@ -155,7 +155,7 @@ def test_a_script_is_told_to_be_one(measure, tmp_path):
     (["--device=custom", "--device-iops=9", "--", "true"], "not a number from 10 up"),
     (["--device=custom", "--device-bandwidth=80MG", "--", "true"], "bytes from 10M up"),
     (["--read-ahead=16", "--", "true"], "are for --device"),
-    (["--with=/bin/sh", "--", "true"], "are for --device"),
+    (["--beside=/bin/sh", "--", "true"], "are for --device"),
     (["--", "./no-such-program"], "./no-such-program: is not a program"),
     (["--evict=/no/such/file", "--", "true"], "/no/such/file: No such file"),
     (["--evict=/tmp", "--", "true"], "/tmp: is not a regular file"),

@@ -172,7 +172,7 @@ def test_names_from_files_are_escaped(cli, tmp_path):
 
 @pytest.mark.parametrize(("content", "what"), [
     (b"\x7fELF",
-     "neither a trace, nor a sample, nor a startup profile, nor a reading list (at byte 0)"),
+     "neither a trace, nor a startup profile, nor a reading list (at byte 0)"),
     (TraceWriter().module(1, "/a").event(1).to_bytes()[:-3], "truncated inside slot 2 (at byte"),
     (b"frontload-startup-profile 2\nprogram a\nruns 1\nfunction\t\n", ":4: "),
     (b"frontload-files 1\nruns 1\nfile\t/a\t1\n", ":3: is neither a file"),

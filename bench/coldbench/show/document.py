@@ -25,7 +25,7 @@ from coldbench.variants.work_folder import WorkFolder
 RUN, RACE, READAHEAD = "frontload-bench/2", "frontload-race/1", "frontload-readahead/1"
 GIANT, STEADY, EARLY = "frontload-giant/1", "frontload-steady/3", "frontload-early/1"
 START, FLEET, HELDOUT = "frontload-start/1", "frontload-fleet/1", "frontload-heldout/1"
-SAMPLING, SCALE = "frontload-sampling/1", "frontload-scale/1"
+SCALE = "frontload-scale/1"
 
 
 def head(schema: str, **more) -> dict:

@@ -62,8 +62,6 @@ frontload profile traces -o app.startup
 clang++ *.o --ld-path=$(which ld.frontload) -Wl,--startup-profile=app.startup -o app.front
 frontload check app.front --profile app.startup
 frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
-# read all about a verb
-frontload record --help
 """
 EXIT_STATUS = {
     "0": "success; record and run exit with the status of their command, whatever it is",
