@@ -52,26 +52,6 @@ def is_called(shown: str, name: str) -> bool:
                for called in (shown, _AFTER_NAME.sub("", shown)))
 
 
-def word_of(shown: str) -> str:
-    """What a source calls a function that is shown so: its last name, without what a compiler or a
-    linker has put behind it."""
-    called = _AFTER_NAME.sub("", shown.partition(" [clone")[0])
-    while called.endswith(">") and not called.endswith("operator>"):
-        called = _before_brackets(called)
-    last = called.rpartition("::")[2].rpartition(" ")[2]
-    return re.sub(r"(?<=\w)[.@$].*", "", last)
-
-
-def _before_brackets(called: str) -> str:
-    """A name without the arguments of its template."""
-    depth = 0
-    for place in range(len(called) - 1, -1, -1):
-        depth += {">": 1, "<": -1}.get(called[place], 0)
-        if not depth:
-            return called[:place]
-    return called.rstrip(">")
-
-
 def _readable(file: Elf, name: str) -> dict[int, str]:
     """The symbols, by address, of functions of C++ or Rust that people call by this name: with or
     without its parameters, and the namespaces and classes around it."""

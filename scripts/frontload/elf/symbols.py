@@ -99,11 +99,8 @@ class Symbols:
         ends = self.value + self.size
         return np.where(ends < self.value, self.value, ends)
 
-    def is_static(self, index: int) -> bool:
-        """Whether a symbol was local in its object, too: linkers also make hidden symbols local."""
-        return bool(self.are_static(np.array([index]))[0])
-
     def are_static(self, indexes: np.ndarray) -> np.ndarray:
+        """Which were local in their objects, too: linkers also make hidden symbols local."""
         return (self.bind[indexes] == STB_LOCAL) & (self._columns.other[indexes] & 3 == STV_DEFAULT)
 
     def source_file(self, index: int) -> bytes:

@@ -17,9 +17,6 @@ from frontload.profile import resolver
 from frontload.profile.startup_profile import Name, Profile, Touch
 
 _FIELD, _LINE = b"\0", b"\n"  # what ends these in a list of symbols
-# How names are found in which the same function has another name. A variant or a part may have
-# another one beside itself, in the same build.
-_SURE = ("exact", "suffix", "clone", "hash")
 
 
 class Alike(NamedTuple):
@@ -51,21 +48,3 @@ def alike(old: Sequence[Name], new: Sequence[Name]) -> Iterator[Alike]:
         before, after = entries[place.entry], listed[place.value]
         if before.kind == after.kind:
             yield Alike(before, after, place.how)
-
-
-class SameNames:
-    """Functions that builds call by several names; each is called by the first of them."""
-
-    def __init__(self):
-        self._first: dict[Name, Name] = {}
-
-    def add(self, names: Sequence[Name]) -> list[Name]:
-        """Takes the names of a build; returns what the function of each is called."""
-        mine = set(names)
-        new = [name for name in dict.fromkeys(names) if name not in self._first]
-        if new:
-            old = [name for name in self._first if name not in mine]
-            for each in alike(old, new):
-                if each.how in _SURE:
-                    self._first.setdefault(each.new, self._first[each.old])
-        return [self._first.setdefault(name, name) for name in names]
