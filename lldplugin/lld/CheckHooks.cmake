@@ -25,11 +25,10 @@ function(frontload_check_hooks folder)
 
   message(STATUS "Check that lld ${LLVM_PACKAGE_VERSION} does what ld.frontload relies on")
   list(TRANSFORM ARGN PREPEND "LINKER:--wrap=")
-  set(includes ${folder}/.. ${LLVM_INCLUDE_DIRS})
-  list(TRANSFORM includes PREPEND -I)
+  set(includes "-DINCLUDE_DIRECTORIES=${folder}/..;${LLVM_INCLUDE_DIRS}") # may have spaces
   set(sources ${folder}/hook_probe.cpp)
   set(options
-    COMPILE_DEFINITIONS ${LLVM_DEFINITIONS} -fno-rtti ${includes}
+    COMPILE_DEFINITIONS ${LLVM_DEFINITIONS} -fno-rtti
     LINK_OPTIONS ${ARGN}
     LINK_LIBRARIES lldELF lldCommon LLVM
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
@@ -37,12 +36,14 @@ function(frontload_check_hooks folder)
   if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
     message(STATUS "It cannot be run here, so only the names of its functions are checked")
     try_compile(frontload_hooks_build ${CMAKE_BINARY_DIR}/CMakeFiles/FrontloadHooks
-      SOURCES ${sources} ${options} OUTPUT_VARIABLE output)
+      SOURCES ${sources} CMAKE_FLAGS "${includes}"
+      ${options} OUTPUT_VARIABLE output)
     set(frontload_hooks_code 0)
     set(said "")
   else()
     try_run(frontload_hooks_code frontload_hooks_build
-      ${CMAKE_BINARY_DIR}/CMakeFiles/FrontloadHooks SOURCES ${sources} ${options}
+      ${CMAKE_BINARY_DIR}/CMakeFiles/FrontloadHooks SOURCES ${sources} CMAKE_FLAGS "${includes}"
+      ${options}
       COMPILE_OUTPUT_VARIABLE output RUN_OUTPUT_VARIABLE said)
   endif()
   set(builds "${frontload_hooks_build}")
