@@ -328,6 +328,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "rustc": lambda: _run("rustc", "--version"),
     "exact-pages": _exact_pages,
     "unfiltered": _unfiltered,
+    "path-without-space": lambda: f"{BUILD} has a space" if " " in str(BUILD) else None,
     "x86-64": lambda: None if platform.machine() == "x86_64" else f"this is {platform.machine()}",
     "browser": lambda: None if shutil.which("chromium") and shutil.which("chromedriver")
     else "chromium and chromedriver are not installed",

@@ -9,6 +9,7 @@ import collections
 import functools
 import json
 import os
+import shutil
 import subprocess
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -110,6 +111,13 @@ def pytest_runtest_setup(item) -> None:
 def build() -> Path:
     """The build folder: programs in bin/, libraries in lib/."""
     return BUILD
+
+
+@pytest.fixture(scope="session")
+def preloadable(tmp_path_factory):
+    """preloadable(path): a library of the build in a folder that LD_PRELOAD can name, in which a
+    space or colon ends a path."""
+    return lambda path: Path(shutil.copy(path, tmp_path_factory.mktemp("preloaded")))
 
 
 @pytest.fixture(scope="session")

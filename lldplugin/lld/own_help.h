@@ -10,7 +10,7 @@
 
 namespace frontload {
 
-inline constexpr char ownHelp[] = R"(usage: ld.frontload [options] FILE...
+inline constexpr char ownHelp[] = R"help(usage: ld.frontload [options] FILE...
 
 Links as ld.lld does, and lays out a front. Without a startup profile, its output is ld.lld's, byte
 for byte. The compiler calls it: clang with --ld-path, gcc as the ld.lld in a -B folder.
@@ -40,7 +40,7 @@ options:
 
 examples:
   # link with clang; the program prefetches its front when it starts, by a library beside it
-  clang++ *.o --ld-path=$(which ld.frontload) -Wl,--startup-profile=app.startup \
+  clang++ *.o --ld-path="$(which ld.frontload)" -Wl,--startup-profile=app.startup \
     -Wl,--front-prefetch -Wl,-rpath,'$ORIGIN' -o app.front
   # link with gcc (PREFIX is where Frontload is installed), with profiles in the folder startup
   g++ *.o -B PREFIX/lib/frontload/gcc -fuse-ld=lld -Wl,--startup-profile-dir=startup -o app.front
@@ -53,7 +53,7 @@ exit status:
 
 All other options are those of ld.lld:
 
-)";
+)help";
 
 } // namespace frontload
 

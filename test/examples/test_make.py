@@ -83,7 +83,7 @@ def test_a_project_without_profiles_yet(example):
 
 def test_flags_in_place_of_the_launcher(trained, build):
     """The sections and the linker, as pkg-config gives them."""
-    flags = f"-B{build}/lib/frontload/gcc -fuse-ld=lld -Wl,--startup-profile-dir=startup"
+    flags = f"-B'{build}/lib/frontload/gcc' -fuse-ld=lld -Wl,--startup-profile-dir=startup"
     trained.make("clean")
     trained.make("FRONTLOAD=off", "CFLAGS=-O2 -ffunction-sections -fdata-sections",
                  f"LDFLAGS={flags}")

@@ -44,7 +44,7 @@ build small.other: link $source/program.c
 """
 
 
-@needs("loop-devices", "throttle")
+@needs("loop-devices", "throttle", "path-without-space")
 def test_a_whole_run_on_a_device(build, tmp_path, spawn):
     """Plain, throttled and warm runs of both variants are measured, judged and kept."""
     (tmp_path / "tmp").mkdir()

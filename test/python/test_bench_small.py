@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import needs
 from bench_room import read_json
 from coldbench import early, picture, start, start_picture, steady
 from coldbench.measure import typical
@@ -39,6 +40,7 @@ def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):
     assert document["predicted"]["lazy"]["list"]["requests"] == 4321
 
 
+@needs("path-without-space")
 def test_early_and_usual_runs_start_on_each_device(tmp_path, build, monkeypatch, capsys):
     """One that is slower for certain fails."""
     monkeypatch.setattr(WorkFolder, "build", lambda self, targets: None)

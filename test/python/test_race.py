@@ -62,7 +62,7 @@ build traces.data: record small.default
 """
 
 
-@needs("loop-devices", "throttle", "ptrace", "valgrind")
+@needs("loop-devices", "throttle", "ptrace", "valgrind", "path-without-space")
 def test_a_whole_race(build, tmp_path, run):
     """All rows are measured on one device; JSON, table, links, recordings, limit and verdict."""
     folder = write_files(tmp_path / "small", program_c=PROGRAM, workload_py=DESCRIPTION,

@@ -43,8 +43,8 @@ def archive(build) -> Path:
 
 
 @pytest.fixture(scope="session")
-def library(build) -> Path:
-    return build / "lib" / "libfrontload-rt.so"
+def library(build, preloadable) -> Path:
+    return preloadable(build / "lib" / "libfrontload-rt.so")
 
 
 def _without_find_object(archive):

@@ -57,8 +57,8 @@ int main(int count, char **words) {
 
 
 @pytest.fixture(scope="session")
-def library(build) -> Path:
-    return build / "lib" / "libfrontload-sample.so"
+def library(build, preloadable) -> Path:
+    return preloadable(build / "lib" / "libfrontload-sample.so")
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ PRELUDE = """
 @pytest.fixture(scope="session")
 def recorder(build) -> Path:
     """frontload-valgrind itself."""
-    abilities.need("valgrind")
+    abilities.need("valgrind", "path-without-space")  # valgrind preloads what lies beside it
     return build / "bin" / "frontload-valgrind"
 
 

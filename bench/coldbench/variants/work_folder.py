@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from frontload.base.errors import Failure
 from frontload.base.files import write_if_changed
 from frontload.base.processes import check_call
 
@@ -48,6 +49,9 @@ class WorkFolder:
         }
         variables |= {f"arguments.{name}": self._training(arguments)
                       for name, arguments in workload.training.items()}
+        if any(" " in str(path) for path in (BENCH, bin, folder)):
+            raise Failure(f"{BENCH}: has a space in its path, or the build or work folder has",
+                          note="the workloads' build files cannot bear it; use another folder")
         lines = [f"{name} = {value}" for name, value in variables.items()]
         lines.append(f"build archives: phony {' '.join(archives)}")
         lines.append(f"build command: phony {bin}/frontload {' '.join(map(str, package))}")

@@ -59,7 +59,7 @@ frontload auto -- build/app --its arguments
 frontload record -o traces -- ./app --its arguments
 frontload profile traces -o app.startup
 # link the program again with that profile, and see whether it was worth it
-clang++ *.o --ld-path=$(which ld.frontload) -Wl,--startup-profile=app.startup -o app.front
+clang++ *.o --ld-path="$(which ld.frontload)" -Wl,--startup-profile=app.startup -o app.front
 frontload check app.front --profile app.startup
 frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
 """
