@@ -7,13 +7,16 @@ import pytest
 from frontload.machine import linkers
 
 
-def test_info_is_a_table_and_json(cli):
-    """Both forms name the same abilities; each thing that is missing has a remedy."""
+def test_info_is_text_and_json(cli):
+    """Both forms name the same abilities; each thing that is missing has a remedy. The text says
+    first what to do, and has a terminal's width, but for paths."""
     report = json.loads(cli("info", "--json").out)
     assert report["schema"] == "frontload-info/1"
-    table = cli("info").out
+    text = cli("info").out
+    assert text.startswith("Next: ")
+    assert all(len(line) <= 80 for line in text.splitlines() if "/" not in line)
     for ability in report["abilities"]:
-        assert ability["what"].split(" (")[0].split()[0] in table
+        assert ability["what"].split(" (")[0].split()[0] in text
         assert ability["works"] or ability["remedy"]
     assert {ability["what"].split()[0].removesuffix("'s") for ability in report["abilities"]} == {
         "ptrace", "frontload-trace", "frontload-valgrind", "perf", "eviction", "drop_caches",

@@ -29,7 +29,7 @@ class Verb:
 
 
 VERBS = {
-    "info": Verb("info", "show what this machine allows", ("rich",)),
+    "info": Verb("info", "show what this machine allows", ()),
     "auto": Verb("auto", "try a front: all steps for one program"),
     "init": Verb("init", "show or write what to add to a build"),
     "record": Verb("record", "run a command and record what it touches"),

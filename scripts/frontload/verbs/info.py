@@ -1,10 +1,11 @@
 """frontload info: what this machine allows, and what its linkers can do."""
 
 import argparse
+import textwrap
 
 from frontload import __version__
-from frontload.base import console, files
-from frontload.base.errors import EXIT_OK
+from frontload.base import files
+from frontload.base.errors import EXIT_OK, printable
 from frontload.cli.arguments import add_json
 from frontload.machine import linkers
 from frontload.machine import probes as machine
@@ -17,6 +18,7 @@ profile. Frontload tries each ability out, and names the remedy for what is miss
 EXAMPLES = """\
 frontload info
 """
+_WIDTH = 80
 # Linkers without which the main job cannot be done, and how to get them.
 WANTED_LINKERS = {
     "frontload": machine.HOW_TO_GET_FRONTLOAD,
@@ -43,16 +45,35 @@ def run(args: argparse.Namespace) -> int:
         }, indent=2)
     if args.json == files.STDOUT:
         return EXIT_OK
-    table = console.table("what", "works", "detail", "remedy")
+    print(_fill(f"Next: {_next(abilities, found)}"))
+    print("\nThis machine:")
     for ability in abilities:
-        console.add_row(table, ability.what, "yes" if ability.works else "no", ability.detail,
-                        ability.remedy, style=None if ability.works else "yellow")
-    console.show(table)
-    print()
-    table = console.table("linker", "version", "what it can do for Frontload")
-    for linker in found:
-        console.add_row(table, linker.path, linker.version, linker.use)
+        works = "yes" if ability.works else "no"
+        print(_fill(f"{works:<4} {ability.what}: {ability.detail}", 2, 7))
+        if ability.remedy:
+            print(_fill(f"remedy: {ability.remedy}", 7, 15))
+    print("\nLinkers, and what they do with a startup profile:")
+    for use in dict.fromkeys(linker.use for linker in found):
+        print(_fill(use, 2, 4))
+        for linker in found:
+            if linker.use == use:
+                print(_fill(f"{linker.path}: {linker.version}", 6, 10))
     for family in WANTED_LINKERS.keys() - {linker.family for linker in found}:
-        console.add_row(table, f"ld.{family}", "not found", WANTED_LINKERS[family], style="yellow")
-    console.show(table)
+        print(_fill(f"no ld.{family}: {WANTED_LINKERS[family]}", 2, 4))
     return EXIT_OK
+
+
+def _next(abilities: list[machine.Ability], found: list[linkers.Linker]) -> str:
+    """What to do first: with what is there, or to get what a front cannot be made without."""
+    if all(linker.family != "frontload" for linker in found):
+        return f"{WANTED_LINKERS['frontload']}, for ld.frontload makes fronts"
+    if not (tracing := abilities[0]).works:
+        return f"{tracing.remedy}, to record functions"
+    return "frontload auto -- APP ARGUMENT... tries all steps, on a program that you built here"
+
+
+def _fill(text: str, first: int = 0, rest: int = 6) -> str:
+    """Lines of a terminal's usual width, indented by so many columns; a path stays whole."""
+    return textwrap.fill(printable(text), _WIDTH, initial_indent=" " * first,
+                         subsequent_indent=" " * rest, break_long_words=False,
+                         break_on_hyphens=False)
