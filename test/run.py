@@ -141,7 +141,7 @@ def main() -> int:
     parser.add_argument("--changed", nargs="?", const="HEAD", metavar="REV",
                         help="what may be broken by the changes since REV (default: HEAD)")
     parser.add_argument("--list", action="store_true", help="only print which tests these are")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
+    parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="DIR",
                         help="the build that is tested (default: build)")
     options, names = parser.parse_known_args()
     if options.changed:

@@ -1,6 +1,6 @@
 /* frontload-exec: runs one command and writes what it cost as one line of JSON.
  *
- *   frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--mounts=FILE] [--tty]
+ *   frontload-exec [--output=FILE | --fd=N] [--cgroup=DIR] [--mounts=FILE] [--tty]
  *                  [--until-...] -- COMMAND...
  *
  * Why this is not done in Python: the kernel keeps the peak memory of the image that a process had
@@ -411,7 +411,7 @@ static int readMessages(int channel, const char *command, int64_t *startNs) {
 }
 
 const char usage[] =
-    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--mounts=FILE] [--tty] "
+    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=DIR] [--mounts=FILE] [--tty] "
     "[--until-...=...] -- COMMAND...\n";
 const char help[] =
     "\n"
@@ -421,7 +421,7 @@ const char help[] =
     "options:\n"
     "  --output=FILE    write the line to this file\n"
     "  --fd=N           write it to this open descriptor\n"
-    "  --cgroup=FOLDER  run the command in this control group\n"
+    "  --cgroup=DIR     run the command in this control group\n"
     "  --mounts=FILE    run it in this mount namespace, such as /proc/PID/ns/mnt\n"
     "  --name=NAME      what messages call the command, if it only runs another\n"
     "  --tty            give the command a terminal of its own; nobody types there\n"

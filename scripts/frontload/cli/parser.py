@@ -205,8 +205,7 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         of_verb: Parser = getattr(args, "parser", parser)
-        of_verb.error(f"{'argument' if len(unknown) == 1 else 'arguments'} that "
-                      f"{'is' if len(unknown) == 1 else 'are'} unknown here: {' '.join(unknown)}")
+        of_verb.error(f"unrecognized arguments: {' '.join(unknown)}")
     return args
 
 

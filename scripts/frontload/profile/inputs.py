@@ -99,7 +99,7 @@ def _listed(place: str) -> list[str]:
     end = b"\0" if b"\0" in data else b"\n"
     listed = [os.fsdecode(line) for line in data.split(end) if line]
     if not listed:
-        raise errors.BadData(path, "lists no inputs", note="make it with: find FOLDER -name "
+        raise errors.BadData(path, "lists no inputs", note="make it with: find DIR -name "
                              f"'*{trace.SUFFIX}*' > FILE")
     return listed
 

@@ -61,7 +61,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                            "forty times slower")
     recording.add_argument("--until", metavar="SYMBOL",
                            help="startup ends when the program enters this function; the program "
-                           "goes on, or is ended, with --timeout")
+                           "keeps running unless --timeout is given")
     ready_options.add(recording)
     recording.set_defaults(usage_error=recording.error)
     _add_cargo_options(recording)

@@ -59,7 +59,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--min-overlap", metavar="PERCENT", type=percentage, default=0.0,
                         help="fail if the overlap of the names is less (default %(default)g, which "
                         "never fails)")
-    parser.add_argument("--binary", metavar="PROGRAM", help="the linked program, not stripped, to "
+    parser.add_argument("--binary", metavar="BINARY", help="the linked program, not stripped, to "
                         "predict starts of")
     parser.add_argument("--max-fault-change", metavar="PERCENT", type=percentage_above,
                         help="with --binary: fail if the predicted major faults of the new start "

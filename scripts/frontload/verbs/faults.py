@@ -35,7 +35,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--name", help="the name of the command (default: that of its file)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program whose "
                         "first call ends the start (default: frontload_startup_done); "
-                        "the program goes on, or is ended, with --timeout or --tty")
+                        "the program keeps running unless --timeout or --tty is given")
     group = parser.add_argument_group("conditions (default: selectively cold)")
     conditions.add_one(group)
     conditions.add_eviction(group)

@@ -51,7 +51,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the format of the inputs (default: what each looks like)")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the profile to write (default: stdout, as with -)")
-    parser.add_argument("--binary", metavar="PATH",
+    parser.add_argument("--binary", metavar="BINARY",
                         help="the program that the inputs describe, not stripped")
     parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
                         help="the program or shared library that the profile is for, by its name "

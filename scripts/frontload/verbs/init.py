@@ -37,7 +37,7 @@ EXIT_STATUS = {"1": "--write cannot make the change safely"}
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "init", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".",
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".",
                         help="a build folder or source folder (default: the current one)")
     parser.add_argument("--target", metavar="NAME",
                         help="the program that gets a front (default: the largest)")

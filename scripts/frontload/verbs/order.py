@@ -88,7 +88,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default: stdout, as with -)")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--binary", metavar="FILE",
+    where.add_argument("--binary", metavar="BINARY",
                        help="the linked program, not stripped, to look up names in")
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
                        help="the objects and archives to be linked, to look up names in; @FILE "

@@ -67,7 +67,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--role", metavar="NAME", action="append", default=[], type=role,
                         help="of the traces, use only those of processes with this role (see "
                         "`frontload record --role`); may be repeated")
-    parser.add_argument("--binary", metavar="PATH", action="append", default=[],
+    parser.add_argument("--binary", metavar="BINARY", action="append", default=[],
                         help="the recorded program, if it is no longer where it was recorded; may "
                         "be repeated, for other builds of it")
     parser.add_argument("--map", metavar="FILE",

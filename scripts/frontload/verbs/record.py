@@ -81,7 +81,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "environment")
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace or --data: startup ends when the program enters this "
-                        "function; the program goes on, or is ended, with --timeout or --tty")
+                        "function; the program keeps running unless --timeout or --tty is given")
     parser.add_argument("--pid", metavar="PID", type=count(1),
                         help="record this process from now on, instead of a command")
     ready_options.add(parser)

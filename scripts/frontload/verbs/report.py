@@ -45,7 +45,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                        "record, best with --data, which tells what was touched; may be repeated")
     known.add_argument("--map", metavar="FILE", action="append", default=[],
                        help="the map of a link, which tells the objects; may be repeated")
-    known.add_argument("--binary", metavar="FILE", action="append", default=[],
+    known.add_argument("--binary", metavar="BINARY", action="append", default=[],
                        help="a program or library that is no longer where it was recorded; may be "
                        "repeated")
     now = parser.add_argument_group("recording starts now")
@@ -54,8 +54,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                                                 "place of {} in COMMAND; may be repeated")
     conditions.add_eviction(now)
     now.add_argument("--until", metavar="SYMBOL", help="the function whose first call ends the "
-                     "start; the program goes on, or is ended, with --timeout or --tty")
-    now.add_argument("--keep", metavar="FOLDER", help="the folder to keep the recordings in, as "
+                     "start; the program keeps running unless --timeout or --tty is given")
+    now.add_argument("--keep", metavar="DIR", help="the folder to keep the recordings in, as "
                      "NAME.faults.json")
     device_options.add(parser)
     ready_options.add(parser)

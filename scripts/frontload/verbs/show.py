@@ -43,8 +43,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "a reading list, or a folder of traces")
     parser.add_argument("--all", action="store_true",
                         help="also list all touches, entries or ranges")
-    parser.add_argument("--binary", metavar="PATH", help="the recorded program, if it is no longer "
-                        "where it was recorded; for --all")
+    parser.add_argument("--binary", metavar="BINARY", help="the recorded program, if it is no "
+                        "longer where it was recorded; for --all")
     add_json(parser, before_files=True)
     return parser
 

@@ -10,7 +10,7 @@ _PROFILES, _TRACES, _MAPS = "*.startup", "*.fltrace", "*.map"
 _BY_OPTION = {"--profile": _PROFILES, "--startup-profile": _PROFILES, "--map": _MAPS}
 _BY_NAME = {"PROFILE": _PROFILES, "OLD": _PROFILES, "NEW": _PROFILES, "TRACE": _TRACES,
             "FAULTS.json": "*.json"}
-_FOLDERS = ("DIR", "FOLDER")
+_FOLDERS = ("DIR",)
 _FILES = ("FILE", "PATH", "BINARY", "INPUT", "PATTERN", "PROGRAM", "OBJECT")
 _LEAST_HELP = 15  # characters: less is the name of a choice, which is explained next
 _COMMANDS = ("COMMAND", "COMPILER")
