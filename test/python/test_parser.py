@@ -40,7 +40,8 @@ def test_an_error_of_a_verb_is_said_by_the_verb(cli):
     """An unknown argument shows the usage of its verb, and where to look."""
     assert "\x1b" not in cli("info", "\x1b[31m", code=2).err
     shown = cli("info", "--xyzzy", code=2).err
-    assert "usage: frontload info" in shown and "frontload info: error: unrecognized arguments: --xyzzy" in shown
+    assert "usage: frontload info" in shown
+    assert "frontload info: error: unrecognized arguments: --xyzzy" in shown
     assert shown.endswith("frontload info: note: see frontload info --help\n")
 
 
