@@ -29,7 +29,8 @@ class Verb:
 
 
 VERBS = {
-    "info": Verb("info", "show what this machine allows", ()),
+    # It uses no package, but whoever lacks all of them should hear it from the first command.
+    "info": Verb("info", "show what this machine allows", ("rich",)),
     "auto": Verb("auto", "try a front: all steps for one program"),
     "init": Verb("init", "show or write what to add to a build"),
     "record": Verb("record", "run a command and record what it touches"),
