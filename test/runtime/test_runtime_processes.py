@@ -4,6 +4,7 @@ import pytest
 from abilities import needs
 from instrumented import TRACER
 from places import ALL
+from process_order import by_start
 from runtime_trace import decode
 
 SHARED = [f"shared_{i:02}" for i in range(100)]
@@ -12,8 +13,7 @@ SHARED = [f"shared_{i:02}" for i in range(100)]
 def test_fork_with_threads(cc, record):
     """Children forked while other threads are making first touches record their own."""
     program = cc((TRACER / "programs/processes.c").read_text(), "-pthread")
-    parent, *children = sorted(record(program, "threads-fork").traces.values(),
-                               key=lambda trace: trace.pid)
+    parent, *children = by_start(record(program, "threads-fork").traces.values())
     assert set(parent.names()) >= {"main", *SHARED, "after"}
     assert [[name for name in child.names() if name in SHARED] for child in children] == (
         8 * [SHARED[30:]])

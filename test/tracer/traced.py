@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from elftools.elf.elffile import ELFFile
+from process_order import by_start
 from trace_decoder import Trace, decode
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -92,8 +93,8 @@ class Recording:
         return only
 
     def of(self, program: Path) -> list[Trace]:
-        """The traces of one program, in order of process id."""
-        return sorted((t for t in self.traces if t.main.path == str(program)), key=lambda t: t.pid)
+        """The traces of one program, in the order in which its processes were started."""
+        return by_start(t for t in self.traces if t.main.path == str(program))
 
 
 def until(condition) -> None:

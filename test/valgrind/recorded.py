@@ -4,6 +4,7 @@ from pathlib import Path
 
 import traced
 from elftools.elf.elffile import ELFFile
+from process_order import by_start
 from trace_decoder import CODE, VALGRIND, Trace, decode
 
 
@@ -46,5 +47,5 @@ class Binary:
 class Recording(traced.Recording):
     @property
     def traces(self) -> list[Trace]:
-        """In order of process id."""
-        return sorted((decode(f, VALGRIND) for f in self.files), key=lambda t: t.pid)
+        """In the order in which the processes were started."""
+        return by_start(decode(f, VALGRIND) for f in self.files)
