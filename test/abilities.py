@@ -303,7 +303,8 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "capabilities": _capabilities,
     "ptrace": _of_product(probes.ptrace),
     "strace": _of_product(probes.strace),
-    "valgrind": _of_product(probes.valgrind),
+    # valgrind preloads what lies beside our tool, and LD_PRELOAD cannot name a path with a space.
+    "valgrind": lambda: lacking("path-without-space") or _of_product(probes.valgrind)(),
     "eviction": _of_product(probes.eviction),
     "drop-caches": _of_product(probes.drop_caches),
     "quiet-page-cache": lambda: None,

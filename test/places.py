@@ -10,6 +10,8 @@ ROOT = Path(__file__).parent.parent
 BUILD = Path(os.environ.get("FRONTLOAD_BUILD", ROOT / "build"))
 # The folder of LLVM's programs: clang, ld.lld, llvm-readobj, yaml2obj.
 LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+# For the first line of scripts, which can name no path with a space, as the build's may be.
+PYTHON_OF_SCRIPTS = "/usr/bin/python3"
 # What tests compile is kept here, for every checkout of this user (test/compiled.py).
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "frontload-test"
 # Whether the programs are built with a sanitizer, which needs shared libraries, /proc and terabytes

@@ -62,7 +62,7 @@ def own_program(tmp_path, build):
                     "CMAKE_PREFIX_PATH": str(build), "CMAKE_GENERATOR": "Ninja"}
 
 
-@needs("ptrace", "strace")
+@needs("ptrace", "strace", "tmp-on-disk")
 def test_the_quick_start_works(own_program, run):
     """Every command does, the lines for CMake are those that init writes, and the programs have a
     front."""
@@ -77,7 +77,7 @@ def test_the_quick_start_works(own_program, run):
         assert ".note.frontload" in run("readelf", "-SW", folder / program).stdout, program
 
 
-@needs("ptrace")
+@needs("ptrace", "tmp-on-disk")
 def test_the_steps_by_hand_work(own_program, run):
     folder, environment = own_program
     said = run_all(BY_HAND, folder, environment)

@@ -1,6 +1,7 @@
 """Objects that another plugin makes in the link, by link-time optimization."""
 
 import os
+import shlex
 
 import abilities
 import pytest
@@ -60,7 +61,7 @@ def test_stale_profile(tmp_path, way):
         result = drive(*arguments, driver=cc, code=1)
     else:  # not by the compiler driver, which removes the output itself
         command = drive(*arguments, "-###", driver=cc).stderr
-        result = gold(*(word.strip('"') for word in command.splitlines()[-1].split()[1:]), code=1)
+        result = gold(*shlex.split(command.splitlines()[-1])[1:], code=1)
     assert f"{profile}: 1 of 3 names found (33.3%)" in result.stderr
     assert out.read_text() == "before"
     assert set(os.listdir(tmp_path)) == files

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import BUILD, LLVM, ROOT
+from places import BUILD, LLVM, PYTHON_OF_SCRIPTS, ROOT
 from trees import OPTIONS, PROGRAMS, checked, clean_environment, files_of, required
 
 LIBRARIES = {"libfrontload-prefetch.so", "libfrontload-prefetch.so.1", "libfrontload-prefetch.a",
@@ -100,7 +100,7 @@ def test_missing_python_packages(installed, tmp_path):
 def test_an_old_python_is_told(installed, tmp_path):
     """A Python that is too old is named with its version."""
     old = tmp_path / "python"
-    old.write_text(f"""#!{sys.executable}
+    old.write_text(f"""#!{PYTHON_OF_SCRIPTS}
 import sys
 sys.version_info = (3, 9, 2, "final", 0)
 code, sys.argv = sys.argv[2], ["-c", *sys.argv[3:]]

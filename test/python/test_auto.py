@@ -99,7 +99,7 @@ def test_a_program_of_ninja_gets_a_front_beside_it(auto, app, run):
     assert after["read_bytes"] < before["read_bytes"]
 
 
-@needs("eviction")
+@needs("eviction", "tmp-on-disk")
 def test_a_front_is_measured(auto, app):
     """Less is read; but a disk that reads megabytes ahead reads both whole."""
     found = auto("--no-data", "--runs", "1", "--measured-runs", "3", "--", app, code=None)

@@ -1,9 +1,9 @@
 """frontload cargo hands on what cargo is told: a stand-in for cargo says how it was called."""
 
 import json
-import sys
 
 import pytest
+from places import PYTHON_OF_SCRIPTS
 
 # It knows one package, and builds nothing.
 CARGO = """\
@@ -33,7 +33,7 @@ def build(cli, tmp_path, monkeypatch):
     log = tmp_path / "log"
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "cargo").write_text(CARGO.format(python=sys.executable, log=str(log),
+    (folder / "cargo").write_text(CARGO.format(python=PYTHON_OF_SCRIPTS, log=str(log),
                                                folder=str(tmp_path)))
     (folder / "cargo").chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))

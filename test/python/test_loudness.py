@@ -38,10 +38,10 @@ def test_verbose_tells_what_is_run(cli, frontload, tools, link, startup):
     """Each program that is started, as it could be typed."""
     check = ("check", link().path, "--profile", startup("main"))
     shown = cli(*check, "--verbose").err
-    assert re.search(r"^frontload: run: \S+/frontload-resolve ", shown, re.MULTILINE)
+    assert re.search(r"^frontload: run: .*/frontload-resolve'? ", shown, re.MULTILINE)
     assert "frontload: run: " not in cli(*check).err
     shown = frontload("run", "-v", "--", "true").stderr
-    assert re.search("^frontload: run: .*frontload-run --verbose -- true$", shown, re.MULTILINE)
+    assert re.search("^frontload: run: .*frontload-run'? --verbose -- true$", shown, re.MULTILINE)
 
 
 def test_an_error_may_have_several_notes(capsys):

@@ -15,13 +15,13 @@ from abilities import needs
 from frontload.cli import main as command_line
 from frontload.profile import format as profile
 from frontload.profile import trace
-from places import BUILD
+from places import BUILD, PYTHON_OF_SCRIPTS
 from trace_writer import TraceWriter
 
 # What the program of conftest.py enters.
 ENTERED = ["main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
 TRACE = TraceWriter().module(1, "/app").event(1).event(2).to_bytes()
-STAND_IN = f"""#!{sys.executable}
+STAND_IN = f"""#!{PYTHON_OF_SCRIPTS}
 import os, sys
 words = [*sys.argv, "--"]
 options, command = words[1:words.index("--")], words[words.index("--") + 1:-1]

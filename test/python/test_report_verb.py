@@ -84,7 +84,7 @@ def programs(tmp_path_factory, llvm):
     return made
 
 
-@needs("perf", "eviction")
+@needs("perf", "eviction", "tmp-on-disk")
 def test_one_step(cli, programs, tmp_path):
     page, kept = tmp_path / "report.html", tmp_path / "kept"
     cli("report", "-o", page, "--keep", kept, "--variant", f"before={programs[0]}", "--variant",
@@ -116,7 +116,7 @@ def test_one_step_on_a_device(cli, programs, tmp_path):
     assert program["read_bytes"] > 0
 
 
-@needs("eviction")
+@needs("eviction", "tmp-on-disk")
 def test_without_perf_the_totals_are_reported(cli, programs, tmp_path, monkeypatch):
     """Where single faults cannot be recorded the kernel's totals remain, and a warning says why."""
     (tmp_path / "perf").write_text("#!/bin/sh\nexit 255\n")

@@ -37,7 +37,7 @@ PRELUDE = """
 @pytest.fixture(scope="session")
 def recorder(build) -> Path:
     """frontload-valgrind itself."""
-    abilities.need("valgrind", "path-without-space")  # valgrind preloads what lies beside it
+    abilities.need("valgrind")
     return build / "bin" / "frontload-valgrind"
 
 

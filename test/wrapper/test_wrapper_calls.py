@@ -1,10 +1,9 @@
 """What frontload-cc adds to a call of a compiler, and that most calls are none of its business."""
 
 import os
-import sys
 
 import pytest
-from places import BUILD
+from places import BUILD, PYTHON_OF_SCRIPTS
 
 SECTIONS = ["-ffunction-sections", "-fdata-sections"]
 RECORD = "--mode=record"
@@ -214,9 +213,11 @@ def test_launchers_behind_a_compiler_s_name_do_not_come_back(wrapper, masked):
 
 def test_it_does_not_run_itself_without_end(wrapper, masked):
     note = "is frontload-cc itself"
+    itself = wrapper.folder / "itself"  # in a path without a space, which would end the word
+    itself.symlink_to(wrapper.program)
     for words, variables in ((["gcc-99", "-c", "a.c"], {}), ([masked / "gcc-99", "-c", "a.c"], {}),
-                             (["-c", "a.c"], {"FRONTLOAD_CC": str(wrapper.program)}),
-                             (["-c", "a.c"], {"FRONTLOAD_CC": f"{wrapper.program} --mode=off"}),
+                             (["-c", "a.c"], {"FRONTLOAD_CC": str(itself)}),
+                             (["-c", "a.c"], {"FRONTLOAD_CC": f"{itself} --mode=off"}),
                              (["-c", "a.c"], {"FRONTLOAD_CC": "gcc-99"})):
         assert note in wrapper.run(*words, code=127, **variables).stderr
     wrapper.program = masked / "gcc-99"
@@ -231,7 +232,7 @@ def test_the_current_folder_in_path(wrapper, path):
     wrapper.program = "./gcc-98"
     assert "is frontload-cc itself" in wrapper.run("-c", "a.c", code=127, PATH=path).stderr
     wrapper.program = wrapper.folder / "gcc-98"
-    wrapper.fake("gcc-98", f"#!{sys.executable}\nprint('the compiler')\n")
+    wrapper.fake("gcc-98", f"#!{PYTHON_OF_SCRIPTS}\nprint('the compiler')\n")
     assert wrapper.words("-c", "a.c", PATH=f"{path}:{wrapper.bin}") == ["the compiler"]
 
 
