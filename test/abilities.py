@@ -210,8 +210,8 @@ def _program_of_32_bits() -> str | None:
 
 @contextmanager
 def memory_cgroup(limit: int) -> Iterator[Path]:
-    """A control group with so many bytes, below that of this process for memory, of either version.
-    Raises OSError where none can be made."""
+    """A control group whose processes may have `limit` bytes of memory, below the group of this
+    process, in either version of control groups. Raises OSError where none can be made."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         folder = Path(f"/sys/fs/cgroup/{controllers}{path}/frontload-test.{os.getpid()}")
@@ -246,7 +246,7 @@ def btrfs(folder: Path) -> Iterator[None]:
 
 
 def _made(make: Callable[[Path], AbstractContextManager]) -> Callable[[], str | None]:
-    """What is tried is made, and goes again."""
+    """A probe that makes something, and removes it again."""
     def lacks() -> str | None:
         with tempfile.TemporaryDirectory() as folder:
             try:

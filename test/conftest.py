@@ -7,6 +7,7 @@ unless the file says that its tests may be spread (`pytestmark = pytest.mark.spr
 
 import collections
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -168,14 +169,13 @@ def spawn():
 
 @pytest.fixture
 def quota(run, tmp_path):
-    """quota(kilobytes, full=False): a folder whose files together may have so much, or have it
+    """quota(kilobytes, full=False): a folder whose files together may have this size, or have it
     already."""
-    made = []
+    numbers = itertools.count()
     with ExitStack() as stack:
         def quota(kilobytes, full=False):
             abilities.need("btrfs")
-            folder = tmp_path / f"quota{len(made)}"
-            made.append(folder)
+            folder = tmp_path / f"quota{next(numbers)}"
             stack.enter_context(abilities.held(["loop-devices"]))
             stack.enter_context(abilities.btrfs(folder))
             run("btrfs", "quota", "enable", folder)

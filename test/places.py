@@ -25,8 +25,8 @@ ALL = os.environ.get("FRONTLOAD_TEST") == "all"
 
 def prepare_environment() -> None:
     """Sets what programs that tests start need. Python's bytecode is kept, but not beside the
-    sources: a test starts `frontload` hundreds of times. A shell has its background commands ignore
-    SIGINT and SIGQUIT, nohup SIGHUP, and so do all programs that they start."""
+    sources: a test starts `frontload` hundreds of times. A shell starts background commands with
+    SIGINT and SIGQUIT ignored, nohup with SIGHUP, and programs inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

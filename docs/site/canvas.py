@@ -54,7 +54,7 @@ def set_up(theme: Theme) -> None:
 
 
 def save(figure: Figure) -> bytes:
-    """The figure as SVG; it is gone afterwards."""
+    """Returns the figure as SVG, and closes it."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", dpi=144, metadata={"Date": None})
     pyplot.close(figure)

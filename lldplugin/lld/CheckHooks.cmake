@@ -25,7 +25,7 @@ function(frontload_check_hooks folder)
 
   message(STATUS "Check that lld ${LLVM_PACKAGE_VERSION} does what ld.frontload relies on")
   list(TRANSFORM ARGN PREPEND "LINKER:--wrap=")
-  set(includes "-DINCLUDE_DIRECTORIES=${folder}/..;${LLVM_INCLUDE_DIRS}") # may have spaces
+  set(includes "-DINCLUDE_DIRECTORIES=${folder}/..;${LLVM_INCLUDE_DIRS}") # paths with spaces, too
   set(sources ${folder}/hook_probe.cpp)
   set(options
     COMPILE_DEFINITIONS ${LLVM_DEFINITIONS} -fno-rtti

@@ -14,8 +14,8 @@ from places import BUILD, ROOT
 from trees import HERE, MULTIARCH, checked, required, version
 
 PACKAGES = {"frontload", "frontload-run", "libfrontload-dev", "libfrontload-prefetch1"}
-# What is true of whoever builds packages without saying who it is, and of packages that are not
-# compressed, to save the time.
+# Tags of packages whose builder has given no mail address, and of packages that are not compressed,
+# which saves time.
 ALLOWED = ("bogus-mail-host,bogus-mail-host-in-debian-changelog,root-in-contact,"
            "uses-no-compression-for-data-tarball")
 # CMake says so where it cannot write man pages.

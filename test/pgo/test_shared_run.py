@@ -97,7 +97,7 @@ def test_the_recipe(tmp_path, compiler):
     shutil.copy(TOOL, folder / "app.c")
     section = PAGE.read_text().split(f"### {compiler}\n")[1]
     text = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
-    (tmp_path / "frontload").symlink_to(BUILD)  # where nobody installs it, is a space
+    (tmp_path / "frontload").symlink_to(BUILD)  # the path of the build may have a space
     do("sh", "-euc", text.replace("/path/to/frontload/", f"{tmp_path}/frontload/"), cwd=folder,
        env={**os.environ, "PATH": f"{BUILD}/bin:{LLVM}:{os.environ['PATH']}"})
     image = Image(folder / "app")

@@ -49,9 +49,10 @@ class WorkFolder:
         }
         variables |= {f"arguments.{name}": self._training(arguments)
                       for name, arguments in workload.training.items()}
-        if any(" " in str(path) for path in (BENCH, bin, folder)):
-            raise Failure(f"{BENCH}: has a space in its path, or the build or work folder has",
-                          note="the workloads' build files cannot bear it; use another folder")
+        for path in (BENCH, bin, folder):
+            if " " in str(path):
+                raise Failure(f"{path}: the path has a space, which build files of workloads "
+                              "cannot have", note="use another folder")
         lines = [f"{name} = {value}" for name, value in variables.items()]
         lines.append(f"build archives: phony {' '.join(archives)}")
         lines.append(f"build command: phony {bin}/frontload {' '.join(map(str, package))}")

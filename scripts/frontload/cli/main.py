@@ -29,7 +29,7 @@ class Verb:
 
 
 VERBS = {
-    # It uses no package, but whoever lacks all of them should hear it from the first command.
+    # info uses no package. It asks for one, so that a user's first command tells what is missing.
     "info": Verb("info", "show what this machine allows", ("rich",)),
     "auto": Verb("auto", "try a front: all steps for one program"),
     "init": Verb("init", "show or write what to add to a build"),
@@ -38,7 +38,7 @@ VERBS = {
     "check": Verb("check", "show how much of a profile lies in the front of a program"),
     "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
     "run": Verb("run", "prefetch the front of a command, then run it", ()),
-    # What fewer people need begins here.
+    # The verbs from here on are those that fewer people need.
     "show": Verb("show", "show what is in traces, profiles and reading lists"),
     "diff": Verb("diff", "compare two startup profiles"),
     "files": Verb("files", "merge lists of what starts read of all their files"),

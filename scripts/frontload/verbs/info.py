@@ -73,7 +73,7 @@ def _next(abilities: list[machine.Ability], found: list[linkers.Linker]) -> str:
 
 
 def _fill(text: str, first: int = 0, rest: int = 6) -> str:
-    """Lines of a terminal's usual width, indented by so many columns; a path stays whole."""
+    """Lines of a terminal's usual width, the first and the others indented; a path stays whole."""
     return textwrap.fill(printable(text), _WIDTH, initial_indent=" " * first,
                          subsequent_indent=" " * rest, break_long_words=False,
                          break_on_hyphens=False)

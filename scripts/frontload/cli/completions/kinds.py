@@ -10,7 +10,7 @@ _PROFILES, _TRACES, _MAPS = "*.startup", "*.fltrace", "*.map"
 _BY_OPTION = {"--profile": _PROFILES, "--startup-profile": _PROFILES, "--map": _MAPS}
 _BY_NAME = {"PROFILE": _PROFILES, "OLD": _PROFILES, "NEW": _PROFILES, "TRACE": _TRACES,
             "FAULTS.json": "*.json"}
-_FOLDERS = ("DIR",)
+_FOLDER = "DIR"
 _FILES = ("FILE", "PATH", "BINARY", "INPUT", "PATTERN", "PROGRAM", "OBJECT")
 _LEAST_HELP = 15  # characters: less is the name of a choice, which is explained next
 _COMMANDS = ("COMMAND", "COMPILER")
@@ -88,7 +88,7 @@ def _of_name(value: str) -> Kind | None:
         bare = re.sub(r"^\[?NAME=\]?", "", name)
         named = {"is_named": name.startswith("NAME="),
                  "is_name_optional": name.startswith("[NAME=]")}
-        if bare in _FOLDERS:
+        if bare == _FOLDER:
             return Kind(is_folder=True)
         if bare in _COMMANDS:
             return Kind(is_command=True)
