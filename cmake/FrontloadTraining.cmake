@@ -5,13 +5,13 @@
 # for them. They leave the profile in the source tree alone if it would not change. A renewal also
 # leaves it alone as long as it is right: as long as a start of today takes about as many faults as
 # one by the profile, in the program that is linked with it.
-set(FRONTLOAD_RENEW_SHARE 10 CACHE STRING
-  "A profile is renewed if the predicted faults of a start differ by more than so many percent")
+set(FRONTLOAD_RENEW_COVERAGE 90 CACHE STRING
+  "A profile is renewed if less than this percentage of what starts touch lies in the front")
 option(FRONTLOAD_RENEW_ASIDE
   "Write renewed profiles beside the old ones, as <profile>.new, and fail" OFF)
 set(FRONTLOAD_GENERATION "" CACHE STRING
   "The label under which a renewed profile keeps these runs: a version, build number or date")
-mark_as_advanced(FRONTLOAD_RENEW_SHARE FRONTLOAD_RENEW_ASIDE FRONTLOAD_GENERATION)
+mark_as_advanced(FRONTLOAD_RENEW_COVERAGE FRONTLOAD_RENEW_ASIDE FRONTLOAD_GENERATION)
 
 # Called once the whole project is known: makes the targets frontload-train and frontload-renew. If
 # there is nothing to train or to renew, they say why.
@@ -141,10 +141,6 @@ function(_frontload_renew target profile)
   if(NOT FRONTLOAD_GENERATION STREQUAL "")
     set(generation --generation "${FRONTLOAD_GENERATION}")
   endif()
-  set(map "")
-  if(DATA)
-    set(map "$<TARGET_FILE:${target}>.map")
-  endif()
   add_custom_target(frontload-renew-${target}
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${traces}"
     ${commands}
@@ -152,8 +148,8 @@ function(_frontload_renew target profile)
     COMMAND "${bin}/frontload" profile --program "$<TARGET_FILE_NAME:${target}>" ${inputs}
       ${generation} -o "${trained}"
     COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}" "-DPROFILE=${profile}" "-DTARGET=${target}"
-      "-DFRONTLOAD=${bin}/frontload" "-DPROGRAM=$<TARGET_FILE:${target}>" "-DMAP=${map}"
-      "-DMIN_MATCH=${MIN_MATCH}" "-DSHARE=${FRONTLOAD_RENEW_SHARE}"
+      "-DFRONTLOAD=${bin}/frontload" "-DPROGRAM=$<TARGET_FILE:${target}>"
+      "-DMIN_MATCH=${MIN_MATCH}" "-DCOVERAGE=${FRONTLOAD_RENEW_COVERAGE}"
       "-DASIDE=${FRONTLOAD_RENEW_ASIDE}" "-DGENERATION=${FRONTLOAD_GENERATION}"
       -P "${_frontload_scripts}/RenewProfile.cmake"
     WORKING_DIRECTORY "${WORKING_DIRECTORY}"

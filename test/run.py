@@ -30,7 +30,6 @@ TESTED_BY = {
     "instrument/runtime": ("runtime", "scenarios", "wrapper", "cross"),
     "instrument/tracer": ("ctest", "tracer", "scenarios", "python"),
     "instrument/valgrind": ("ctest", "valgrind", "scenarios", "python"),
-    "instrument/sampler": ("sampler", "python"),
     "instrument/prefetch": ("ctest", "prefetch", "link/test_prediction.py", "python"),
     "instrument/launcher": ("prefetch", "python"),
     "lldplugin/gold": ("ctest", "gold"),

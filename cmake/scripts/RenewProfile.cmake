@@ -1,12 +1,12 @@
 # Run (cmake -P) at the end of a renewal: keeps the old profile as long as it is right, and otherwise
 # brings a renewed one to the source tree. It is right if enough of its names are in the program, and
-# if a start of today takes about as many faults there as one by the old profile.
+# if nearly all that starts of today touch lies in the front that it has made.
 #
 #   TRAINED     the profile of today's runs alone
 #   PROFILE     the one in the source tree; it need not be there
-#   PROGRAM     what was linked with it; MAP is the map of that link, or empty
+#   PROGRAM     what was linked with it
 #   MIN_MATCH   percent of its names that are enough, or empty
-#   SHARE       percent by which the faults may differ
+#   COVERAGE    percent of what starts touch that have to lie in the front
 #   GENERATION  the label of today's runs: the renewed profile then has the older ones as well
 #   ASIDE       write PROFILE.new in place of PROFILE, and fail
 #   FRONTLOAD   the command
@@ -14,15 +14,16 @@
 cmake_minimum_required(VERSION 3.25)
 set(TOOL frontload-renew)
 
-# Sets `verdict` to whether a verb says yes; stops if it says anything else than yes or no.
-function(ask verdict verb)
-  execute_process(COMMAND "${FRONTLOAD}" ${verb} ${ARGN} RESULT_VARIABLE status)
+# Sets `verdict` to whether the program has what a profile needs; stops if that cannot be said.
+function(ask verdict profile)
+  execute_process(COMMAND "${FRONTLOAD}" check "${PROGRAM}" --profile "${profile}" ${ARGN}
+    RESULT_VARIABLE status)
   if(status STREQUAL "0")
     set(${verdict} ON PARENT_SCOPE)
   elseif(status STREQUAL "1")
     set(${verdict} OFF PARENT_SCOPE)
   else()
-    message(FATAL_ERROR "${TOOL}: error: ${TARGET}: frontload ${verb} ended with status ${status}")
+    message(FATAL_ERROR "${TOOL}: error: ${TARGET}: frontload check ended with status ${status}")
   endif()
 endfunction()
 
@@ -32,14 +33,9 @@ if(EXISTS "${PROFILE}")
   if(MIN_MATCH STREQUAL "")
     set(MIN_MATCH 80)
   endif()
-  set(map "")
-  if(MAP)
-    set(map --map "${MAP}")
-  endif()
-  ask(is_found check "${PROGRAM}" --profile "${PROFILE}" --min-match "${MIN_MATCH}" --min-coverage 0)
-  ask(is_alike diff "${PROFILE}" "${TRAINED}" --binary "${PROGRAM}" ${map}
-    --max-fault-change "${SHARE}")
-  if(is_found AND is_alike)
+  ask(is_found "${PROFILE}" --min-match "${MIN_MATCH}" --min-coverage 0)
+  ask(is_covered "${TRAINED}" --min-match 0 --min-coverage "${COVERAGE}")
+  if(is_found AND is_covered)
     if(ASIDE)
       file(REMOVE "${aside}")
     endif()

@@ -37,7 +37,6 @@ PAGES = (
     Declared("profile-format", "scripts/frontload/profile/format.py", "The startup profile"),
     Declared("reading-list", "scripts/frontload/reading/listing.py", "The reading list"),
     Declared("trace-format", "instrument/format/frontload_trace.h", "The trace"),
-    Declared("sample-format", "instrument/format/frontload_sample_format.h", "The sample"),
     Declared("note-format", "instrument/format/frontload_note.h", "The note of the front"),
     Declared("front-report-json", "lldplugin/plan/front_report.h", "The report of a link"),
     Declared("predict-json", "scripts/frontload/measure/prediction.py",
@@ -46,7 +45,6 @@ PAGES = (
     Declared("c-runtime", "instrument/runtime/include/frontload.h", "C: frontload.h"),
     Declared("c-prefetch", "instrument/prefetch/include/frontload_prefetch.h",
              "C: frontload_prefetch.h"),
-    Declared("c-sample", "instrument/sampler/include/frontload_sample.h", "C: frontload_sample.h"),
 )
 
 

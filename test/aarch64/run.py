@@ -43,8 +43,7 @@ _ONE_USR = "/usr/share/mmdebstrap/hooks/merged-usr"
 _WHEELS = ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64")
 _TARGETS = ("frontload-trace", "frontload-exec", "frontload-run", "frontload_rt_static",
             "frontload_rt_shared", "frontload_prefetch_static", "frontload_prefetch_shared",
-            "frontload_sample_static", "frontload_sample_shared", "frontload-valgrind",
-            "frontload-arm64-linux")
+            "frontload-valgrind", "frontload-arm64-linux")
 _GIGABYTES = 6  # of the disk; what nobody writes takes no room
 _MACHINE = ["-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048", "-nographic",
             "-nodefaults", "-serial", "stdio", "-no-reboot"]

@@ -17,7 +17,7 @@ def test_all_parts_are_of_that_processor(cross):
     """The libraries, and programs that need no libc where they run. The recorders beside a program
     are not built, which is said, and the build goes on."""
     for name in ("lib/libfrontload-rt.so", "lib/libfrontload-prefetch.so.1",
-                 "lib/libfrontload-sample.so", "bin/frontload-exec", "bin/frontload-run"):
+                 "bin/frontload-exec", "bin/frontload-run"):
         with (cross.build / name).open("rb") as stream:
             elf = ELFFile(stream)
             dynamic = elf.get_section_by_name(".dynamic")

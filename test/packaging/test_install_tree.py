@@ -13,10 +13,10 @@ from places import BUILD, LLVM, PYTHON_OF_SCRIPTS, ROOT
 from trees import OPTIONS, PROGRAMS, checked, clean_environment, files_of, required
 
 LIBRARIES = {"libfrontload-prefetch.so", "libfrontload-prefetch.so.1", "libfrontload-prefetch.a",
-             "libfrontload-rt.so", "libfrontload-rt.a", "libfrontload-sample.a",
+             "libfrontload-rt.so", "libfrontload-rt.a",
              "pkgconfig/frontload.pc", "pkgconfig/frontload-prefetch.pc"}
 VALGRIND = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()] + "-linux"
-PRIVATE = {"frontload-gold.so", "libfrontload-lld.so", "libfrontload-sample.so",
+PRIVATE = {"frontload-gold.so", "libfrontload-lld.so",
            "gcc/ld.lld", "valgrind/default.supp", f"valgrind/frontload-{VALGRIND}",
            f"valgrind/vgpreload_core-{VALGRIND}.so"}
 
@@ -32,7 +32,7 @@ def expected(libdir: str) -> set[str]:
         *(f"bin/{name}" for name in programs if not name.endswith("_test")),
         *(f"{libdir}/{name}" for name in LIBRARIES),
         *(f"lib/frontload/{name}" for name in PRIVATE | sources | links),
-        "include/frontload.h", "include/frontload_prefetch.h", "include/frontload_sample.h",
+        "include/frontload.h", "include/frontload_prefetch.h",
         "share/doc/frontload/README.md", "share/doc/frontload/LICENSE"}
 
 

@@ -1,4 +1,4 @@
-"""frontload-run and frontload run: prefetch a command and its libraries, and become the command."""
+"""frontload-run: prefetches a command and its libraries, and becomes the command."""
 
 import os
 import signal
@@ -22,11 +22,10 @@ def plain(program):
     return program("-no-pie", copy=True)
 
 
-def test_prefetches_the_program(plain, asked, launcher, build):
-    """The front of a program that cannot prefetch itself is asked for, also by the verb."""
+def test_prefetches_the_program(plain, asked, launcher):
+    """The front of a program that cannot prefetch itself is asked for."""
     assert asked(plain) == []
     assert asked(plain, launcher, plain.path) == plain.pieces()
-    assert asked(plain, build / "bin/frontload", "run", "--", plain.path) == plain.pieces()
 
 
 def test_finds_the_program_in_path(plain, asked, launcher):
@@ -122,13 +121,11 @@ def test_broken_stderr(launcher, run, options, command, code):
             run(launcher, *options, "--", *command, code=code, capture_output=False, stderr=stderr)
 
 
-def test_its_own_signals_are_the_commands(launcher, run, build):
-    """A write that nobody reads ends the command as ever, whatever had to be said before; with the
-    verb, too."""
-    for ignored, *prefix in (("", launcher), ("trap '' PIPE; ", launcher),
-                             ("", build / "bin/frontload", "run")):
+def test_its_own_signals_are_the_commands(launcher, run):
+    """A write that nobody reads ends the command as ever, whatever had to be said before."""
+    for ignored in ("", "trap '' PIPE; "):
         script = f'{ignored}"$@" --files=/missing -- grep SigIgn /proc/self/status'
-        found = run("sh", "-c", script, "sh", *prefix).stdout.split()[1]
+        found = run("sh", "-c", script, "sh", launcher).stdout.split()[1]
         assert bool(int(found, 16) & 1 << signal.SIGPIPE - 1) == bool(ignored)
 
 
@@ -144,13 +141,3 @@ def test_without_path(launcher, run, tmp_path):
     (["--device=tape", "true"], "is hdd")])
 def test_wrong_use(launcher, run, arguments, said):
     assert said in run(launcher, *arguments, code=2).stderr
-
-
-def test_the_verb_changes_nothing_for_the_command(frontload):
-    """The environment is as it was; the status is its own."""
-    frontload("run", "--", "sh", "-c", "exit 3", code=3)
-    clean = {name: value for name, value in os.environ.items()
-             if not name.startswith(("PYTHON", "FRONTLOAD"))}
-    seen = {line.partition("=")[0]
-            for line in frontload("run", "--", "env", env=clean).stdout.splitlines()}
-    assert seen - clean.keys() <= {"_", "PWD", "OLDPWD", "SHLVL", "LC_CTYPE"}

@@ -58,7 +58,7 @@ def made(kept, tmp_path) -> Path:
 def auto(cli):
     """auto(*args): runs `frontload auto --json` and returns what it says."""
     def auto(*args, **options):
-        result = cli("auto", "--json", *args, **options)
+        result = cli("auto", "--json=-", *args, **options)
         return json.loads(result.out) | {"stderr": result.err}
     return auto
 
@@ -124,7 +124,7 @@ def test_a_program_of_meson_gets_a_front(auto, cli, run, source, tmp_path):
     app = tmp_path / "é build/app"
     run("meson", "setup", app.parent, source)
     run("ninja", "-C", app.parent)
-    found = json.loads(cli("init", "--json", app.parent).out)
+    found = json.loads(cli("init", "--json=-", app.parent).out)
     assert found["folder"]["system"] == "meson" and found["folder"]["source"] == str(source)
     assert [target["name"] for target in found["folder"]["targets"]] == ["app"]
     assert found["target"] == str(app)

@@ -1,4 +1,4 @@
-"""frontload cargo hands on what cargo is told: a stand-in for cargo says how it was called."""
+"""cargo frontload hands on what cargo is told: a stand-in for cargo says how it was called."""
 
 import json
 
@@ -29,7 +29,7 @@ else:
 
 @pytest.fixture
 def build(cli, tmp_path, monkeypatch):
-    """build(*words): runs `frontload cargo WORDS`; how cargo was called, and what was said."""
+    """build(*words): runs `cargo frontload WORDS`; how cargo was called, and what was said."""
     log = tmp_path / "log"
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -41,7 +41,7 @@ def build(cli, tmp_path, monkeypatch):
 
     def build(*words):
         log.write_text("")
-        result = cli("cargo", *words)
+        result = cli("cargo-frontload", *words)
         return [json.loads(line) for line in log.read_text().splitlines()], result.err
 
     return build

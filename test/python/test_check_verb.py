@@ -37,7 +37,7 @@ def write(path, *names: str | Name):
 
 
 def check_json(cli, program, path, code=0, options=()) -> dict:
-    return json.loads(cli("check", program.path, "--profile", path, "--json", *options,
+    return json.loads(cli("check", program.path, "--profile", path, "--json=-", *options,
                           code=code).out)
 
 
@@ -115,7 +115,7 @@ def test_a_stale_profile_fails(ordered, cli, tmp_path):
         assert "5 of 20 names found (25.00%)" in said
         assert "gone7, and 5 more" in said and "gone8" not in said
         assert ("found (25.00%), less than 25.1%" in said) == bool(code)
-    assert json.loads(cli(*check, "--min-coverage", 20, "--min-match", 26, "--json", code=1).out)[
+    assert json.loads(cli(*check, "--min-coverage", 20, "--min-match", 26, "--json=-", code=1).out)[
         "good"] is False
     alien = ("check", ordered.path, "--profile", write(tmp_path / "q", "alien"))
     assert "it is a profile of app" in cli(*alien, code=1).err
@@ -166,7 +166,7 @@ def test_a_folder_is_checked(ordered, cli, run, llvm, tmp_path):
     (folder / "README").write_text("no program")
     check = ("check", folder, "--profile", profiles)
     assert cli(*check).out.split().count("good") == 2
-    document = json.loads(cli(*check, "--json").out)
+    document = json.loads(cli(*check, "--json=-").out)
     assert document["schema"] == "frontload-check-folder/1" and document["good"]
     assert [file["binary"] for file in document["files"]] == [
         f"{folder}/app", f"{folder}/libapp.so.1.2"]
@@ -179,7 +179,7 @@ def test_a_folder_is_checked(ordered, cli, run, llvm, tmp_path):
     run(llvm / "llvm-strip", folder / "app")
     assert "is stripped" in cli(*check, code=1).err
     (folder / "app").unlink()
-    result = cli(*check, "--json", code=1)
+    result = cli(*check, "--json=-", code=1)
     assert "app.startup: is of no program or library" in result.err
     assert json.loads(result.out)["unused_profiles"] == [f"{profiles}/app.startup"]
     (profiles / "app.startup").unlink()

@@ -32,7 +32,7 @@ def test_a_recorded_program_does_not_see_the_launchers_environment(frontload, tm
 
 
 def test_a_closed_pipe_is_no_error():
-    with subprocess.Popen([*FRONTLOAD, "info", "--json"], text=True, env=BUFFERED,
+    with subprocess.Popen([*FRONTLOAD, "info", "--json=-"], text=True, env=BUFFERED,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == ""

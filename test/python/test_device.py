@@ -152,7 +152,7 @@ def test_measure_on_lazy_files(frontload, tools, tmp_path):
     """Each major fault is a read from far away."""
     shutil.copy("/bin/true", tmp_path / "app")
     result = json.loads(frontload("measure", "--selectively-cold", "--runs", "2", "--device",
-                                  "lazy", "--json", "--", tmp_path / "app").stdout)
+                                  "lazy", "--json=-", "--", tmp_path / "app").stdout)
     assert result["device"]["name"] == "lazy" and result["device"]["latency_ms"] == 5
     (found,) = result["results"]
     assert found["figures"]["major_faults"]["median"] > 0

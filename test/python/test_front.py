@@ -98,7 +98,7 @@ def test_check_and_report_say_the_same(noted, cli, tools, startup):
     program = noted(**ranges("main", "main + 8", START, f"{START} + 64"))
     main = offset_of_main(program)
     checked = cli("check", program.path, "--profile", startup("main"), "--min-coverage", "0",
-                  "--json")
+                  "--json=-")
     found = json.loads(checked.out)["front"]
     assert json.loads(checked.out)["placed"] == 0 and found["bytes"] == 72
     assert found["ranges"] == [{"offset": main, "bytes": 8}, {"offset": 0, "bytes": 64}]
@@ -123,7 +123,7 @@ def test_what_nobody_named_is_told(noted, cli, tools, startup, tmp_path):
     shown = cli("check", program.path, *options)
     assert "read along though nobody named it: " in shown.out and "in myblob" in shown.out
     assert "warning: " in shown.err and "more than a quarter" in shown.err
-    told = json.loads(cli("check", program.path, *options, "--json").out)["front"]["unnamed"]
+    told = json.loads(cli("check", program.path, *options, "--json=-").out)["front"]["unnamed"]
     assert {"section": "myblob", "bytes": 100_000} in told
     # Of the same program without the blob nothing is told.
     program = noted(**ranges(START, f"{START} + 64"))

@@ -1,17 +1,12 @@
 """The importers: what each reads out of its format, in real samples and in odd corners."""
 
-import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from frontload import importers
-from frontload.base.errors import BadData, Failure
-from frontload.elf import file as elf
-from frontload.elf.loading import EntryPoint
-from frontload.importers import lackey, order_files, text_lines
+from frontload.base.errors import Failure
+from frontload.importers import order_files, text_lines
 from frontload.importers.interface import Mention, Source
-from frontload.profile import trace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +25,7 @@ def read(tmp_path):
         if not isinstance(given, Path):
             path = tmp_path / "input"
             path.write_bytes(given if isinstance(given, bytes) else given.encode())
-        source = Source(str(path), program, None, None)
+        source = Source(str(path), program, False)
         runs = list(importers.choose(str(path), format).read(source))
         if left_out is not None:
             left_out.update(source.left_out._counts)
@@ -230,81 +225,3 @@ def test_lines_do_not_depend_on_the_pieces_they_are_read_in(tmp_path_factory, da
         text = data.split(b"\n")
         text = text if text[-1] else text[:-1]
         assert read(piece) == list(enumerate(text, 1))
-
-
-class Log:
-    """A program in memory, with an interpreter, and a plain reading of its lackey log."""
-
-    base, first, end, entry = 0x10000, 0x100, 0x900, 0x200
-    loader = 0x4001000
-
-    def __init__(self, tmp_path):
-        sections = np.zeros(2, [("type", "u4"), ("addr", "u8"), ("size", "u8")])
-        sections[1] = (1, self.first, self.end - self.first)
-        self.linked = elf.Elf("app", True, b"", sections, [b"", b".text"], ["", "text"], None)
-        self.path = tmp_path / "log"
-
-    def read(self, text: str, piece: int = 1 << 24, interpreter: bool = True):
-        self.path.write_text(text)
-        source = Source(str(self.path), "app", self.linked, self.base)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lackey, "_PIECE", piece)
-            kinds, addresses = lackey._Reader(
-                source, self.linked, EntryPoint(self.entry, False, interpreter)).read()
-        return list(zip(kinds.tolist(), addresses.tolist(), strict=True))
-
-    def expected(self, accesses: list[tuple[str, int, int]]) -> list[tuple[int, int]]:
-        """One access after the other, as frontload-valgrind does it."""
-        touches, by_loader = {}, False
-        for kind, address, size in accesses:
-            offset = address - self.base
-            is_within = self.first <= offset < self.end
-            if kind == "I":
-                by_loader = abs(address - self.loader) < 1 << 20
-                if is_within:
-                    touches.setdefault((trace.CODE, offset // 4), offset)
-            elif is_within and not by_loader:
-                for granule in range(offset // 16, (min(offset + size, self.end) - 1) // 16 + 1):
-                    touches.setdefault((trace.DATA, granule), granule * 16)
-        return [(kind, offset) for (kind, _), offset in touches.items()]
-
-
-def line(kind: str, address: int, size: int) -> str:
-    return f"{'I ' if kind == 'I' else ' ' + kind} {address:08x},{size}\n"
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_lackey_log_is_read_as_one_access_after_the_other(tmp_path, seed):
-    """By columns and in pieces of any size, with messages between: the same as line by line."""
-    random.seed(seed)
-    log = Log(tmp_path)
-    places = [lambda: random.randrange(log.base, log.base + 0xa00), lambda: log.loader,
-              lambda: random.randrange(1 << 64), lambda: random.randrange(1 << 20)]
-    accesses = [("I", log.loader, 3), ("I", log.base + log.entry, 4)]
-    text = "==7== Lackey, an example\n" + "".join(line(*access) for access in accesses)
-    for _ in range(400):
-        access = (random.choice("IILSM"), random.choice([places[0], *places])(),
-                  random.choice([1, 8, 16, 64, 4096]))
-        accesses.append(access)
-        text += line(*access)
-        if random.random() < 0.05:
-            text += random.choice(["==7== a message, with a comma\n", "--7-- another\n", "\n"])
-    expected = log.expected(accesses)
-    assert any(kind == trace.DATA for kind, _ in expected)
-    for piece in (30, 100, 1000, 1 << 20):
-        assert log.read(text, piece) == expected
-    text = line("I", log.base + log.entry, 4) + line("L", log.base + 0x300, 4)
-    for interpreter in (True, False):  # without a loader from the first line on
-        assert log.read(text, interpreter=interpreter) == [(trace.CODE, 0x200), (trace.DATA, 0x300)]
-
-
-@pytest.mark.parametrize("bad", [
-    "I  12345678,3", "I  1234567g,3\n", "I  ,3\n", "I  12345678,\n", " X 12345678,3\n",
-    "I 12345678,3\n", "I  12345678,0\n", "hello, world\n", "I  12345678,9999\n",
-    "I  12345678123456789,1\n", "I\n", "I  \n", "==8== another process\n", " S 12345678,4x\n"])
-def test_a_bad_line_of_a_lackey_log_has_a_number(tmp_path, bad):
-    """Whatever is neither an access nor a message of the one process."""
-    log = Log(tmp_path)
-    text = "==7== Lackey\n" + line("I", log.base + log.entry, 4) + bad
-    with pytest.raises(BadData, match="log:3: "):
-        log.read(text + (line("I", 0x1234, 1) if bad.endswith("\n") else ""))

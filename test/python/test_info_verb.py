@@ -10,7 +10,7 @@ from frontload.machine import linkers
 def test_info_is_text_and_json(cli):
     """Both forms name the same abilities; each thing that is missing has a remedy. The text says
     first what to do, and has a terminal's width, but for paths."""
-    report = json.loads(cli("info", "--json").out)
+    report = json.loads(cli("info", "--json=-").out)
     assert report["schema"] == "frontload-info/1"
     text = cli("info").out
     assert text.startswith("Next: ")

@@ -22,7 +22,7 @@ def say(cli, tools):
 def init(say):
     """init(*args): what `frontload init --json` says."""
     def init(*args):
-        return json.loads(say("--json", *args).out)
+        return json.loads(say("--json=-", *args).out)
     return init
 
 

@@ -53,7 +53,7 @@ def measure(cli):
 @pytest.fixture
 def measured(measure):
     """measured(*arguments): the JSON of a measurement that went well, alone on stdout."""
-    return lambda *arguments: json.loads(measure("--runs=2", "--json", *arguments).out)
+    return lambda *arguments: json.loads(measure("--runs=2", "--json=-", *arguments).out)
 
 
 def test_cold_runs_read_and_warm_runs_do_not(measured, program):
@@ -85,7 +85,7 @@ def test_variants_are_compared(measured, program, monkeypatch):
     (program.parent / "bin").mkdir()
     (program.parent / "bin/app").symlink_to("/bin/false")
     shutil.copy(program, "copy")
-    document = measured("--selectively-cold", "--compare-output", "--variant=one=app",
+    document = measured("--selectively-cold", "--compare-output=-", "--variant=one=app",
                         f"--variant=two={program.parent}/copy", "--", "{}")
     assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
         ["./app"], [f"{program.parent}/copy"]]
@@ -97,7 +97,7 @@ def test_variants_are_compared(measured, program, monkeypatch):
 def test_outputs_that_differ_fail_the_verdict(measure, program, tmp_path):
     """--compare-output: exit 1, after all was measured; the table alone is on stdout."""
     shutil.copy(program, tmp_path / "copy")
-    result = measure("--runs=1", "--compare-output", f"--variant=one={program}",
+    result = measure("--runs=1", "--compare-output=-", f"--variant=one={program}",
                      f"--variant=two={tmp_path}/copy", "--", "{}", "name", code=1)
     assert "warning: stdout: is not the same in all runs" in result.err
     assert all(line.startswith("frontload: ") for line in result.err.splitlines())

@@ -82,7 +82,7 @@ def start(build, tmp_path, program, spawn):
 @needs("loop-devices", "throttle")
 def test_a_program_is_measured_on_a_slow_device(start, program, tmp_path):
     """Its files lie on a throttled loop device, under their own names; nothing of it stays."""
-    process = start("--device=hdd", "--read-ahead=32", "--json", f"--evict={tmp_path}/data",
+    process = start("--device=hdd", "--read-ahead=32", "--json=-", f"--evict={tmp_path}/data",
                     "--evict={}", f"--beside={tmp_path}/more")
     out, err = process.communicate()
     assert process.returncode == 0, err

@@ -39,7 +39,7 @@ def test_json_leaves_a_program_alone(cli, verb, tmp_path, monkeypatch):
 
 
 def test_compared_outputs(cli, tmp_path, monkeypatch):
-    """--compare-output takes FILE, - or nothing for stdout, and no program."""
+    """--compare-output takes FILE, - for stdout, and no program."""
     monkeypatch.chdir(tmp_path)
     args = parsed("measure", "--compare-output", "out", "--compare-output=-", "app")
     assert (args.compare_output, args.command) == (["out", "stdout"], ["app"])
@@ -60,12 +60,13 @@ def test_dash_is_stdout(cli, tools, link, startup, tmp_path, monkeypatch):
     for args, beginning in (
             (["order", path, "--linker", "lld", "--binary", program.path], "main\nf1\n"),
             (["profile", "t"], "frontload-startup-profile"),
-            (["import", "order", "--program", "app"], "frontload-startup-profile"),
+            (["profile", "--format=lld", "order", "--program", "app"], "frontload-startup-profile"),
             (["report", "f.json"], "<!DOCTYPE html>")):
         plain = "" if args[0] == "report" else cli(*args).out
         shown = cli(*args, "-o", "-").out
         assert shown.lower().startswith(beginning.lower()) and plain in ("", shown)
-    for args in (["profile", "t"], ["import", "order"]):  # of a program by its name or path
+    for args in (["profile", "t"], ["profile", "--format=lld", "order"]):
+        # Of a program by its name or path.
         assert (cli(*args, "--program", "app").out == cli(*args, "--program", "./app").out
                 == cli(*args, "--program", "/elsewhere/app").out != "")
         assert "is a folder" in cli(*args, "--program", "app/", code=2).err

@@ -3,7 +3,6 @@
 import pytest
 from frontload import __version__
 from frontload.base.quantities import parse_bytes
-from frontload.cli import prose
 from frontload.cli.parser import Parser
 
 
@@ -21,12 +20,12 @@ def test_the_version_is_that_of_llvm_too(cli, tools, monkeypatch, tmp_path):
     (["check", "app", "--profle=x"], "did you mean --profile?"),
     (["predict", "--device", "hd", "x"], "did you mean hdd?"),
     (["info", "--jsn"], "did you mean --json?"),
-    (["cargo", "build", "--prefech"], "did you mean --prefetch?"),
+    (["cargo-frontload", "build", "--prefech"], "did you mean --prefetch?"),
 ])
 def test_the_nearest_is_suggested(cli, args, said):
     """A verb, option or choice that does not exist gets the nearest that does."""
     shown = cli(*args, code=2)
-    assert said in shown.err and "usage: frontload" in shown.err
+    assert said in shown.err and "usage: " in shown.err
 
 
 @pytest.mark.parametrize("args", [
@@ -57,9 +56,10 @@ def test_help_has_exit_statuses_environment_and_examples(cli):
 
 def test_prose_is_filled_and_the_indented_is_not(monkeypatch):
     """A description is filled to the terminal's width; names with hyphens stay whole."""
-    text = "Some words and --an-option here.\\nMore.\n\n  left   as it is\n"
-    assert prose.fill(text, 20).splitlines()[-1] == "  left   as it is"
-    assert "--an-option" in prose.fill(text, 18)
+    text = "Some words and then some more --an-option here.\\nMore.\n\n  left   as it is\n"
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = Parser(prog="x", description=text).format_help().splitlines()
+    assert "  left   as it is" in shown and any(line.startswith("--an-option") for line in shown)
     monkeypatch.setenv("COLUMNS", "60")
     terms = {"a-long-term-of-a-list": "b " * 60}
     shown = Parser(prog="x", description=text * 5, lists={"l": terms})

@@ -48,7 +48,7 @@ def test_pages_in_order_are_one_touch():
 def test_all_ways_of_a_start(cli, lists):
     """What a list asks for faults nowhere; a front is for ELF files only."""
     (path,) = lists(start(*range(900, 0, -90)))
-    document = json.loads(cli("predict", "--json", path).out)
+    document = json.loads(cli("predict", "--json=-", path).out)
     assert document["schema"] == "frontload-predict-starts/1"
     assert [each["name"] for each in document["devices"]] == ["hdd", "emmc", "ssd", "nfs", "lazy"]
     assert document["lists"] == [{"path": path, "weight": 1, "runs": 1, "files": 2,
@@ -77,8 +77,8 @@ def test_seconds_are_of_what_is_waited_for():
 def test_starts_are_weighted(cli, lists):
     """A library of two starts gains by both; the order is that of the gain."""
     often, seldom = lists(start(10, 500), start(*range(0, 1000, 50)))
-    plain = json.loads(cli("predict", "--json", often, seldom).out)
-    weighted = json.loads(cli("predict", "--json", "--weighted-input", f"9,{often}", seldom).out)
+    plain = json.loads(cli("predict", "--json=-", often, seldom).out)
+    weighted = json.loads(cli("predict", "--json=-", "--weighted-input", f"9,{often}", seldom).out)
     assert plain["files"][0]["lists"] == weighted["files"][0]["lists"] == 2
     faults = [each["starts"]["hdd"]["as_it_is"]["major_faults"] for each in (plain, weighted)]
     assert faults[1] == faults[0] + 8 * 2
@@ -114,7 +114,7 @@ def test_segments_of_a_file_that_is_there_count(cli, tmp_path, lists):
     file = File(str(path), status.st_size, status.st_mtime_ns, "c0ffee")
     found = ReadingList(1, {file: {100: Touch(0, 1, MAP)}})
     (listed,) = lists(found)
-    ways = json.loads(cli("predict", "--json", listed).out)["starts"]["hdd"]
+    ways = json.loads(cli("predict", "--json=-", listed).out)["starts"]["hdd"]
     assert ways["as_it_is"]["major_faults"] == 1
     assert ways["as_it_is"]["read_bytes"] == 32 * PAGE
 

@@ -38,7 +38,7 @@ def traces(program, tmp_path):
 def test_variants_are_compared_with_the_first(cli, program, other, traces):
     """Every variant has its figures on every device, and its gain over the first."""
     result = cli("predict", "--variant", f"a={program.path}", "--variant", f"b={other.path}",
-                 "--json", traces)
+                 "--json=-", traces)
     document = json.loads(result.out)
     assert document["schema"] == "frontload-predict/1"
     assert document["recorded"] == str(program.path)
@@ -55,7 +55,7 @@ def test_variants_are_compared_with_the_first(cli, program, other, traces):
 
 def test_traces_with_data_are_taken_for_all_of_a_start(cli, program, traces):
     """Functions alone are left out beside them, and make a start look shorter without them."""
-    result = cli("predict", "--json", "--recorded", program.path, traces)
+    result = cli("predict", "--json=-", "--recorded", program.path, traces)
     assert [each["touches"] for each in json.loads(result.out)["predictions"]] == [4]
     assert "1 trace of functions alone is left out" in cli("predict", traces).err
     result = cli("predict", traces / "a.fltrace")
@@ -73,7 +73,7 @@ def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
     """The time of the processor counts, too. The trace says which program it is of."""
     document = json.loads(cli(
         "predict", "--device", "custom", "--device-latency", "0.25", "--device-bandwidth", "2M",
-        "--read-ahead", "16", "--warm", "3", "--json", traces).out)
+        "--read-ahead", "16", "--warm", "3", "--json=-", traces).out)
     (device,) = document["devices"]
     assert (device["iops"], device["bytes_per_second"], device["read_ahead_kib"]) == (4, 2e6, 16)
     (variant,) = document["variants"]

@@ -318,7 +318,7 @@ def test_what_it_said_last_is_told(verb, cli, tools, server):
 
 def test_measure(cli, tools, server, port, listening):
     """The figures are those of the start; the condition is in the result."""
-    result = json.loads(cli("measure", "--warm", "--runs=1", "--json", *listening, "--", server,
+    result = json.loads(cli("measure", "--warm", "--runs=1", "--json=-", *listening, "--", server,
                             "workers", port).out)
     (run,) = result["results"][0]["runs"]
     assert result["plan"]["ready"]["listening"] == port
@@ -362,7 +362,7 @@ def test_report(cli, tools, server, port, listening, tmp_path):
 @pytest.mark.parametrize("how", ["workers", "daemon"])
 def test_measure_until_a_function(how, cli, tools, server):
     """Its first call, also in a process that the program has forked; nothing is left."""
-    said = cli("measure", "--warm", "--runs=1", "--json", "--until=ready", "--", server, how).out
+    said = cli("measure", "--warm", "--runs=1", "--json=-", "--until=ready", "--", server, how).out
     assert json.loads(said)["results"][0]["runs"][0]["ready"] == "entered"
 
 

@@ -224,7 +224,7 @@ def test_no_relocations_and_unknown_machines(make, checked):
     for machine, said in (("x86_64", "relocations: none"), ("riscv64", "of an unknown machine")):
         path = make(source="int _start(void) { return 1; }", machine=machine)
         assert said in checked(path, "_start", "--relocations")
-    assert json.loads(checked(path, "_start", "--json"))["relocations"] is None
+    assert json.loads(checked(path, "_start", "--json=-"))["relocations"] is None
 
 
 def test_check_says_it_in_one_line(link, checked):
@@ -238,7 +238,7 @@ def test_check_says_it_in_one_line(link, checked):
     long = checked(path, "main", "--relocations")
     assert re.search(r"-z pack-relative-relocs +relative relocations +\d+ bytes +\d+ bytes\n", long)
     assert re.search(r"-no-pie +pages written +\d \(\d+\.\d kB\) +\d \(\d+\.\d kB\)\n", long)
-    report = json.loads(checked(path, "main", "--json"))["relocations"]
+    report = json.loads(checked(path, "main", "--json=-"))["relocations"]
     found = examine(path)
     assert report["bytes"] == found.bytes and report["pages"] == found.pages
     assert report["changes"][0]["option"] == "-z pack-relative-relocs"

@@ -17,7 +17,6 @@ INSTRUMENT = {
     "format": set(),
     "recorder": {"base", "format"},
     "runtime": {"base", "format"},
-    "sampler": {"base", "format"},
     "prefetch": {"base", "format"},
     "tracer": {"base", "format", "recorder"},
     "valgrind": {"base", "format", "recorder"},
@@ -48,8 +47,7 @@ ORDER = [room.rpartition("/")[2] for room in MAY_USE]
 LIBRARIES = ("llvm/", "llvm-c/", "lld/Common/")  # LLVM's headers and lld's own
 # Rooms that live where libc may not be there yet: they include those of its headers that declare
 # what the kernel and file formats look like. The runtime's libc.h names the rest that it takes.
-WITHOUT_LIBC = {"instrument/base", "instrument/runtime", "instrument/sampler",
-                "instrument/prefetch"}
+WITHOUT_LIBC = {"instrument/base", "instrument/runtime", "instrument/prefetch"}
 OF_LIBC = {"stdio.h", "stdlib.h", "string.h", "pthread.h", "unistd.h", "malloc.h", "assert.h"}
 
 

@@ -2,7 +2,7 @@
 //
 // A reading list says which pages of all files a start touches, in what order, and how. The model
 // of the kernel says what it makes of that file by file, of a start as it is, with the list asked
-// for beforehand (frontload run --files), and if the file had a front.
+// for beforehand (frontload-run --files), and if the file had a front.
 //
 //===----------------------------------------------------------------------===//
 

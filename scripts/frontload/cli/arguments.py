@@ -1,16 +1,9 @@
 """Forms of arguments that several verbs take: types for argparse, and options that are the same in
 all verbs.
 
-The rule of `--json FILE`, and of each option that names an output:
-
-    --json FILE    writes JSON to FILE, and the tables as always
-    --json -       writes JSON to stdout, in place of the tables
-    --json         the older spelling of that, where no FILE can follow: at the end, or before an
-                   option or `--`; in verbs that take files and no COMMAND, also before such a file
-
-So a word that could be a FILE is the FILE, never a COMMAND. Options in the older spelling, or in
-the wrong order, must not cost a file: FILE is refused if it exists and holds something other than
-JSON.
+`--json FILE` writes JSON to FILE, and the tables as always; `--json -` writes it to stdout, in
+place of the tables. Who forgets the FILE must not lose the word that follows: a FILE that exists
+and holds something other than JSON is refused.
 """
 
 import argparse
@@ -123,17 +116,6 @@ def percentage(text: str) -> float:
     return value
 
 
-def percentage_above(text: str) -> float:
-    """A share that may be more than all."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not (value >= 0 and math.isfinite(value)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
-    return value
-
-
 def program_argument(text: str) -> str:
     """A program by its name or its path; a path stands for the name, wherever the program was."""
     if not os.path.basename(text):
@@ -164,36 +146,14 @@ def add_min_match(parser: argparse.ArgumentParser) -> None:
                         "(default %(default)g; 0 never fails)")
 
 
-class BareOption(argparse.Action):
-    """An option with a value that may be left out where none can follow: it is `bare` then.
-
-    `takes` is asked whether the word that follows can be the value; Parser asks.
-    """
-
-    bare: str
-
-    def takes(self, word: str) -> bool:
-        return True
-
-
-class _Json(argparse._StoreAction, BareOption):
-    bare = STDOUT
-    is_before_files = False
-
-    def takes(self, word: str) -> bool:
-        return not self.is_before_files or word == STDOUT or _can_become_json(word)
-
-
 def add_json(parser: argparse.ArgumentParser, what: str = "the result as JSON", *,
-             instead_of: str = "the tables", before_files: bool = False,
-             not_over: str | None = None) -> None:
-    """Adds `--json FILE`, by the rule above; `before_files` if the verb takes files and no COMMAND.
-    `not_over` is the schema of JSON that must not be overwritten, because the verb reads it."""
-    action = parser.add_argument(
-        "--json", metavar="FILE", action=_Json, type=_json_file(not_over),
+             instead_of: str = "the tables", not_over: str | None = None) -> None:
+    """Adds `--json FILE`, by the rule above. `not_over` is the schema of JSON that must not be
+    overwritten, because the verb reads it."""
+    parser.add_argument(
+        "--json", metavar="FILE", type=_json_file(not_over),
         help=f"write {what} to FILE; - is stdout" + (f", instead of {instead_of}" if instead_of
                                                      else ""))
-    action.is_before_files = before_files
 
 
 def _json_file(not_over: str | None) -> Callable[[str], str]:

@@ -1,6 +1,6 @@
 """The command line of `frontload`: which verbs there are, and what they have in common.
 
-A verb is a module of verbs/ with `add_parser(verbs)` and `run(args)`. It is loaded when it is
+A verb is a module of verbs/ with `make_parser()` and `run(args)`. It is loaded when it is
 called, because most of them use libraries that take longer to load than the command takes to say
 its version.
 """
@@ -37,19 +37,17 @@ VERBS = {
     "profile": Verb("profile", "make a startup profile from traces"),
     "check": Verb("check", "show how much of a profile lies in the front of a program"),
     "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
-    "run": Verb("run", "prefetch the front of a command, then run it", ()),
+    "order": Verb("order", "make an order file for a linker"),
     # The verbs from here on are those that fewer people need.
     "show": Verb("show", "show what is in traces, profiles and reading lists"),
-    "diff": Verb("diff", "compare two startup profiles"),
     "files": Verb("files", "merge lists of what starts read of all their files"),
-    "import": Verb("importing",
-                   "make a startup profile from order files and traces of other tools"),
-    "order": Verb("order", "make an order file for a linker"),
     "predict": Verb("predict", "predict cold starts on other storage devices"),
     "faults": Verb("faults", "record every page fault of one start"),
     "report": Verb("report", "make a page that shows what starts read and what could improve"),
-    "cargo": Verb("cargo", "record a Rust program and build it with a front"),
 }
+# What cargo-frontload says first: `cargo frontload` is a command of its own.
+CARGO_PROGRAM = "cargo-frontload"
+CARGO = Verb("cargo", "record a Rust program and build it with a front")
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
 # start here: see what this machine allows
@@ -65,7 +63,7 @@ frontload check app.front --profile app.startup
 frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
 """
 EXIT_STATUS = {
-    "0": "success; record and run exit with the status of their command, whatever it is",
+    "0": "success; record exits with the status of its command, whatever it is",
     "1": "the work was done and the answer is no: a profile is stale, outputs differ, a measured "
          "command failed",
     str(errors.EXIT_SOFTWARE): "Frontload itself failed: this is a defect, please report it",
@@ -87,13 +85,6 @@ _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _E
              errno.EACCES: "check its owner and permissions with ls -ld"}
 
 
-class _Maker:
-    """What a verb makes its parser with: add_parser as argparse has it."""
-
-    def add_parser(self, name: str, **options) -> Parser:
-        return Parser(prog=f"frontload {name}", **options)
-
-
 def build_parser() -> Parser:
     """The parser of the command, which loads a verb when it comes to it, or when somebody asks for
     all of them, as the manual does."""
@@ -105,17 +96,22 @@ def build_parser() -> Parser:
     command.add_subparsers(
         action=parsing.Verbs, dest="verb", metavar="VERB", title="verbs", required=True,
         summaries={name: verb.summary for name, verb in VERBS.items()}, first_of_others="show",
-        load=_load)
+        load=lambda name: _load(VERBS[name]))
     return command
 
 
-def _load(name: str) -> Parser:
+def build_cargo_parser() -> Parser:
+    """The parser of `cargo frontload`."""
+    return _load(CARGO)
+
+
+def _load(verb: Verb) -> Parser:
     """The parser of a verb; ends the command if this Python lacks packages that the verb uses."""
-    if packages.missing(VERBS[name].packages):
+    if packages.missing(verb.packages):
         packages.explain()
         raise SystemExit(errors.EXIT_USAGE)
-    module = importlib.import_module(f"frontload.verbs.{VERBS[name].module}")
-    parser = module.add_parser(_Maker())
+    module = importlib.import_module(f"frontload.verbs.{verb.module}")
+    parser = module.make_parser()
     parser.set_defaults(run=module.run)
     for each in parsing.verbs_below(parser):
         each.set_defaults(parser=each)
@@ -134,11 +130,13 @@ def main(argv: list[str] | None = None) -> int:
     # A profile may have a million names, in as many tuples, none of which refers to itself: to look
     # through them again and again for some that do takes a fifth of the time of a verb.
     gc.set_threshold(1_000_000, 5, 1000)
-    parser = build_parser()
+    is_cargo = argv[:1] == [CARGO_PROGRAM]
+    argv = argv[is_cargo:]
+    parser = build_cargo_parser() if is_cargo else build_parser()
     if not argv:
         parser.print_help(sys.stderr)
         return errors.EXIT_USAGE
-    verb = next((word for word in argv if word in VERBS), parser.prog)
+    verb = next((word for word in argv if word in VERBS and not is_cargo), parser.prog)
     # A name that the terminal's encoding lacks must not end the command.
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -191,4 +189,4 @@ def _say_defect(verb: str, defect: Exception) -> int:
 
 def cargo_main() -> int:
     """`cargo frontload ...`, for which cargo runs `cargo-frontload frontload ...`."""
-    return main(["cargo", *sys.argv[2 if sys.argv[1:2] == ["frontload"] else 1:]])
+    return main([CARGO_PROGRAM, *sys.argv[2 if sys.argv[1:2] == ["frontload"] else 1:]])

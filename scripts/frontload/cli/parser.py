@@ -7,6 +7,7 @@ very same. What is mistyped gets the nearest that exists as a note.
 
 import argparse
 import difflib
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,8 +15,6 @@ from typing import NoReturn
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE
-from frontload.cli import prose
-from frontload.cli.arguments import BareOption
 
 # What holds for every verb that says nothing else; 1 is a verdict, which only some verbs give.
 COMMON_EXIT_STATUS = {
@@ -32,7 +31,10 @@ class _Formatter(argparse.HelpFormatter):
     """Fills prose to the terminal's width, and leaves what is indented as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return textwrap.indent(prose.fill(text, width), indent)
+        return textwrap.indent("\n\n".join(
+            block if block.startswith("  ") else textwrap.fill(
+                " ".join(block.split()), width, break_on_hyphens=False, break_long_words=False)
+            for block in re.split(r"\n(?:\s*\n)+", text.strip("\n"))), indent)
 
     def _format_action(self, action: argparse.Action) -> str:
         text = super()._format_action(action)
@@ -87,26 +89,6 @@ class Parser(argparse.ArgumentParser):
             if self._given and self._given[0].startswith(beginning):
                 setattr(namespace, name, self._given.pop(0).removeprefix(beginning))
         return super().parse_known_args(self._given, namespace)
-
-    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
-        """As argparse does, and an option that may be bare takes only what can be its value."""
-        if isinstance(action, BareOption):
-            if not arg_strings_pattern.startswith("A"):
-                return 0
-            # The pattern has a letter for each word that follows. Only the value of --option=VALUE
-            # is matched alone; the option is not the word before it then.
-            at = len(self._given) - len(arg_strings_pattern)
-            before = self._given[at - 1] if at else ""
-            is_separate = before.startswith("--") and any(
-                flag.startswith(before) for flag in action.option_strings)
-            if is_separate and not action.takes(self._given[at]):
-                return 0
-        return super()._match_argument(action, arg_strings_pattern)
-
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> object:
-        if isinstance(action, BareOption) and not arg_strings:
-            return action.bare
-        return super()._get_values(action, arg_strings)
 
     def error(self, message: str) -> NoReturn:
         """Ends the command: the usage, what is wrong, and what could have been meant."""

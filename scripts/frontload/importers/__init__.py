@@ -5,12 +5,12 @@ interface.py says what an importer is. This module has the registry, and recogni
 
 from frontload.base import files
 from frontload.base.errors import EXIT_DATA, Failure
-from frontload.importers import lackey, order_files, perf, temporal, uftrace
+from frontload.importers import order_files, perf, temporal, uftrace
 from frontload.importers.interface import Importer
 
 FORMATS = {importer.name: importer for importer in (
     order_files.LLD, order_files.CHROMIUM, order_files.GOLD, perf.PERF, uftrace.UFTRACE,
-    temporal.TEMPORAL, lackey.LACKEY)}
+    temporal.TEMPORAL)}
 _LISTS = order_files.LLD, order_files.CHROMIUM, order_files.GOLD  # any word can be a name
 _HEAD = 1 << 16
 

@@ -1,9 +1,8 @@
 """What every importer is, and what it returns.
 
 An importer reads one foreign format: order files and traces that people already have. It yields
-runs: either what was touched by name, in order of first touch, each thing once, or a trace of
-addresses in the program, which addresses.py gives names. It reads its input in pieces and keeps no
-more than what it returns, because logs of starts have gigabytes.
+runs: what was touched by name, in order of first touch, each thing once. It reads its input in
+pieces and keeps no more than what it returns, because logs of starts have gigabytes.
 """
 
 import os
@@ -13,8 +12,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from frontload.base import errors
-from frontload.elf.file import Elf
-from frontload.profile.trace import Trace
 
 _DEMANGLED = b"::", b"(", b"<", b" "
 _SHOWN = 3  # examples that a note gives
@@ -71,14 +68,12 @@ class Source:
     """One input file, and what is known about the program besides.
 
     program: its base name
-    linked: the program itself, if it was given
-    base: what was added to its addresses when it was loaded, if that was given
+    has_binary: whether the program itself was given, so that its symbols decide
     """
 
     path: str
     program: str
-    linked: Elf | None
-    base: int | None
+    has_binary: bool
     left_out: LeftOut = field(default_factory=LeftOut)
 
     def is_program(self, path: bytes) -> bool:
@@ -89,7 +84,7 @@ class Source:
 def add_symbol(source: Source, run: NamedRun, name: bytes, address: int | None = None) -> None:
     """Adds a function that a tool names. It may have been too helpful to give its symbol: then its
     address tells which it is, if the program is known."""
-    if source.linked is None:
+    if not source.has_binary:
         address = None
     if address is None and any(mark in name for mark in _DEMANGLED):
         source.left_out.add("a demangled name, which several symbols may have", name)
@@ -109,7 +104,7 @@ class Importer:
     name: str
     made_by: str
     recognises: Callable[[bytes], bool]
-    read: Callable[[Source], Iterable[NamedRun | Trace]]
+    read: Callable[[Source], Iterable[NamedRun]]
 
     @property
     def note(self) -> str:

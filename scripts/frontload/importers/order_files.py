@@ -83,7 +83,7 @@ def _read_chromium(source: Source) -> Iterator[NamedRun]:
 
 def _section(source: Source, line: bytes) -> Mention | None:
     mention = None if _PATTERN.search(line) else section_mention(line)
-    if mention and mention.is_doubtful and source.linked is None:
+    if mention and mention.is_doubtful and not source.has_binary:
         mention = None
     if mention is None:
         source.left_out.add("a pattern in place of a section's name" if _PATTERN.search(line)

@@ -123,7 +123,7 @@ class _Reader:
                            for name, count in self._others.most_common(_LISTED))
         raise BadData(self._source.path, f"no sample is in a function of {self._source.program}, "
                       f"but {errors.count(self._others.total(), 'frame')} of others: {listed}",
-                      note="choose one with --program NAME" if self._source.linked is None else
+                      note="choose one with --program NAME" if not self._source.has_binary else
                       "sample more often, or set a uprobe on each function; if it ran under "
                       "another name, say which with --program NAME")
 

@@ -9,7 +9,7 @@ Of one start or of several programs' starts, each with its reading list and its 
      "files": [{"path", "lists", "touched_bytes", "can_have_front",
                 "devices": {"hdd": {way: cost}}}]}
 
-way   as_it_is; list (asked for beforehand: frontload run --files); fronts (each ELF file with its
+way   as_it_is; list (asked for beforehand: frontload-run --files); fronts (each ELF file with its
       touched pages side by side, in the order of first touch; a real front is no larger, as it has
       the touched functions and data of these pages); fronts_and_list
 cost  major_faults, requests (what a list asks for of two files that follow each other in the list

@@ -20,6 +20,7 @@ from frontload.cli.arguments import (
     percentage,
     program_argument,
 )
+from frontload.cli.parser import Parser
 from frontload.device.kinds import Device
 
 DESCRIPTION = """\
@@ -51,9 +52,9 @@ FILES = {"APP.startup": "the startup profile, beside the program; check it in",
          "APP.front": "the program with a front"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "auto", usage="%(prog)s [OPTION]... -- COMMAND...",
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload auto", usage="%(prog)s [OPTION]... -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT, files=FILES)
     parser.add_argument("--program", metavar="PROGRAM", type=program_argument,

@@ -1,4 +1,4 @@
-"""frontload cargo: records a Rust program, and builds it with a front; also `cargo frontload`."""
+"""cargo frontload: records a Rust program, and builds it with a front."""
 
 import argparse
 
@@ -8,8 +8,8 @@ from frontload.cli.arguments import add_min_match
 from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
-Give a Rust program a front, in its package's folder or with --manifest-path. If Frontload's bin
-folder is in PATH, `cargo frontload` does the same.
+Give a Rust program a front, in its package's folder or with --manifest-path. Cargo finds this
+command if Frontload's bin folder is in PATH.
 
 record starts over when the program has changed. Builds are release builds in cargo's own target
 folder. Only the last crate gets other arguments than with cargo build, so a changed profile
@@ -24,8 +24,8 @@ cargo frontload record -- --its arguments
 cargo frontload profile
 # build the program with that profile
 cargo frontload build
-# the same without cargo, with another toolchain
-frontload cargo +nightly build --prefetch
+# the same with another toolchain
+cargo frontload +nightly build --prefetch
 """
 EXIT_STATUS = {"1": "fewer than --min-match percent of the profile's names are found"}
 
@@ -46,9 +46,9 @@ _WITHOUT_VALUE = {
 }
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "cargo", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+def make_parser() -> Parser:
+    parser = Parser(
+        prog="cargo frontload", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     _add_toolchain(parser)
     actions = parser.add_subparsers(dest="action", metavar="record|profile|build", required=True)
 

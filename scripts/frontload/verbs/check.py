@@ -12,6 +12,7 @@ from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_json, add_min_match, percentage
+from frontload.cli.parser import Parser
 
 if TYPE_CHECKING:
     from frontload.profile.coverage import Report
@@ -51,9 +52,9 @@ EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names ar
                     "--require-front, the file has no front"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "check", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload check", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library, or "
                         "a folder with such files")
     parser.add_argument("--profile", metavar="FILE", required=True,
@@ -70,7 +71,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "chance put things")
     parser.add_argument("--relocations", action="store_true",
                         help="also show what relocations cost, and what would change that")
-    add_json(parser, "JSON, with all missing names,", before_files=True)
+    add_json(parser, "JSON, with all missing names,")
     return parser
 
 

@@ -9,6 +9,7 @@ from frontload.base.files import STDOUT, write_output
 from frontload.base.ready import Ready
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, count
+from frontload.cli.parser import Parser
 from frontload.device.kinds import Device
 
 DESCRIPTION = """\
@@ -29,9 +30,9 @@ frontload faults --until-listening 6379 --request 'redis-cli ping' -- redis-serv
 EXIT_STATUS = {"1": "the command failed"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "faults", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload faults", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--name", help="the name of the command (default: that of its file)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program whose "
                         "first call ends the start (default: frontload_startup_done); "

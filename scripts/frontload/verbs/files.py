@@ -6,10 +6,11 @@ import json
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_OK
 from frontload.cli.arguments import add_json
+from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
 Merge reading lists: what starts read of all their files, page by page, as `frontload record
---files` has recorded it. `frontload run --files` asks for that before the start needs it. The same
+--files` has recorded it. `frontload-run --files` asks for that before the start needs it. The same
 lists give the same bytes in any order.
 """
 EXAMPLES = """\
@@ -18,7 +19,7 @@ frontload record --files -o lists -- ./app --version
 frontload record --files -o lists -- ./app --its arguments
 frontload record --files -o lists -- ./app --other arguments
 frontload files lists -o app.files
-frontload run --files app.files -- ./app --its arguments
+frontload-run --files=app.files -- ./app --its arguments
 # the same for an image builder, a range a line
 frontload files lists --json-lines app.jsonl
 # for a machine that has the files on a disk
@@ -32,11 +33,11 @@ TOUCH, BLOCKS = "touch", "blocks"
 _MOST_NAMED = 5
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser("files", description=DESCRIPTION, examples=EXAMPLES)
+def make_parser() -> Parser:
+    parser = Parser("frontload files", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the list to write (default: stdout, as with -)")
-    add_json(parser, "the merged list as JSON", before_files=True)
+    add_json(parser, "the merged list as JSON")
     parser.add_argument("--json-lines", metavar="FILE", help="write each range as a line of JSON "
                         "to FILE, in the order of first touch: path, offset, length, rank; for "
                         "what builds images of containers")

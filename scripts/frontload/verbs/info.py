@@ -7,6 +7,7 @@ from frontload import __version__
 from frontload.base import files
 from frontload.base.errors import EXIT_OK, printable
 from frontload.cli.arguments import add_json
+from frontload.cli.parser import Parser
 from frontload.machine import linkers
 from frontload.machine import probes as machine
 
@@ -26,9 +27,9 @@ WANTED_LINKERS = {
 }
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "info", description=DESCRIPTION, examples=EXAMPLES, exit_status={"65": None})
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload info", description=DESCRIPTION, examples=EXAMPLES, exit_status={"65": None})
     add_json(parser)
     return parser
 

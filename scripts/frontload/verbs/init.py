@@ -8,6 +8,7 @@ from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
 from frontload.cli import ready_options
 from frontload.cli.arguments import add_json
+from frontload.cli.parser import Parser
 
 SCHEMA = "frontload-init/1"
 _SHOWN = 12  # programs
@@ -34,9 +35,9 @@ frontload init --target app --write .
 EXIT_STATUS = {"1": "--write cannot make the change safely"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "init", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload init", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("folder", metavar="DIR", nargs="?", default=".",
                         help="a build folder or source folder (default: the current one)")
     parser.add_argument("--target", metavar="NAME",
@@ -49,7 +50,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "the target's CMakeLists.txt, or make the folder for profiles")
     parser.add_argument("--ask-cmake", action="store_true",
                         help="let CMake list its targets, which configures the build folder again")
-    add_json(parser, instead_of="the text", before_files=True)
+    add_json(parser, instead_of="the text")
     parser.set_defaults(usage_error=parser.error)
     return parser
 

@@ -10,7 +10,8 @@ from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.ready import Ready
 from frontload.cli import conditions, device_options, ready_options
-from frontload.cli.arguments import BareOption, add_json, count, named
+from frontload.cli.arguments import add_json, count, named
+from frontload.cli.parser import Parser
 from frontload.device.kinds import Device
 from frontload.measure.conditions import ORDER, SELECTIVELY_COLD, WARM
 from frontload.measure.plan import RUNS, STDOUT, Plan, count_runs, make_variants
@@ -38,9 +39,9 @@ sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.
 EXIT_STATUS = {"1": "the command failed, or outputs differ (--compare-output)", "65": None}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "measure", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload measure", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                         type=named("NAME=BINARY"), help="a binary that takes the place of {} in "
                         "COMMAND; may be repeated: the others are compared with the first")
@@ -63,8 +64,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     ready_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure even if the command fails")
-    parser.add_argument("--compare-output", metavar="FILE", action=_Compared, type=_compared,
-                        default=[],
+    parser.add_argument("--compare-output", metavar="FILE", action="append", default=[],
+                        type=_compared,
                         help="exit 1 unless all runs write the same to FILE, which is removed "
                         "before each run, or with - to stdout; may be repeated")
     parser.add_argument("--sections", action="store_true",
@@ -74,12 +75,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)
     return parser
-
-
-class _Compared(argparse._AppendAction, BareOption):
-    """FILE, or `-` for stdout, as with --json."""
-
-    bare = STDOUT
 
 
 def _compared(text: str) -> str:

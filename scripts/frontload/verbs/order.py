@@ -10,6 +10,7 @@ from frontload.base import errors, files, response_files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, BadData, Failure
 from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_min_match
+from frontload.cli.parser import Parser
 from frontload.order import (
     bfd as order_bfd,
 )
@@ -76,10 +77,10 @@ frontload order app.startup --linker gold --objects app.o -o app.sections
 EXIT_STATUS = {"1": "fewer than --min-match percent of the profile's names are found"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     uses = {linker: module.USE for linker, module in FORMATS.items()}
-    parser = verbs.add_parser(
-        "order", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+    parser = Parser(
+        "frontload order", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         lists={"how each linker takes the file": uses})
     parser.add_argument("profiles", metavar="PROFILE", nargs="+",
                         help="a startup profile of the program")

@@ -9,6 +9,7 @@ import argparse
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
 from frontload.cli.arguments import add_json, bandwidth, count, named, positive, weighted
+from frontload.cli.parser import Parser
 from frontload.device import kinds as devices
 
 DESCRIPTION = """\
@@ -36,9 +37,9 @@ frontload predict --weighted-input 10,clang.files --weighted-input 1,lld.files
 _MOST_FILES = 15  # of a table
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "predict", description=DESCRIPTION, examples=EXAMPLES)
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload predict", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                         type=named("NAME=BINARY"), dest="variants",
                         help="a build to predict for, or a library that the recorded program "
@@ -64,7 +65,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of all devices (default 128)")
-    add_json(parser, before_files=True)
+    add_json(parser)
     parser.add_argument("--weighted-input", metavar="WEIGHT,LIST", action="append", default=[],
                         type=weighted, help="another reading list, of a start that happens WEIGHT "
                         "times as often; may be repeated")

@@ -8,6 +8,7 @@ from frontload.base import errors, processes
 from frontload.base.ready import Ready
 from frontload.cli import ready_options
 from frontload.cli.arguments import command, count, file_only, role
+from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, one trace per process. record
@@ -45,9 +46,9 @@ ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is th
                "PATH": "where --data finds valgrind"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "record",
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload record",
         usage="%(prog)s [-o DIR] [--data | --files | --with trace|runtime] [--module NAME]... "
               "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
               "(--pid PID | -- COMMAND...)",
@@ -66,7 +67,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "-fbasic-block-address-map; --data does so anyway")
     parser.add_argument("--files", action="store_true",
                         help="instead, record which pages of all files the command and what it "
-                        "starts read, as a list for `frontload run --files`; without root it "
+                        "starts read, as a list for `frontload-run --files`; without root it "
                         "needs user namespaces and /dev/fuse")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "

@@ -8,6 +8,7 @@ from frontload.base.files import STDOUT, write_if_changed, write_output
 from frontload.base.ready import Ready
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, named
+from frontload.cli.parser import Parser
 from frontload.device.kinds import Device
 
 DESCRIPTION = """\
@@ -29,9 +30,9 @@ frontload report -o app.html --traces traces before=app.faults.json after=front.
 EXIT_STATUS = {"1": "the recorded command failed"}
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        "report", usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
+def make_parser() -> Parser:
+    parser = Parser(
+        "frontload report", usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
         "       %(prog)s [options] --variant NAME=BINARY... -- COMMAND",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     output = parser.add_argument_group("what to write (at least one of them)")

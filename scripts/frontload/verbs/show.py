@@ -8,6 +8,7 @@ from frontload import __version__
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, EXIT_USAGE, BadData, Failure, count, percent, printable
 from frontload.cli.arguments import add_json
+from frontload.cli.parser import Parser
 
 SCHEMA = "frontload-show/1"
 TRACE, PROFILE, LIST = "trace", "startup profile", "reading list"
@@ -37,15 +38,15 @@ _UNKNOWN = "not known"
 _NO_LABEL = "(no label)"
 
 
-def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser("show", description=DESCRIPTION, examples=EXAMPLES)
+def make_parser() -> Parser:
+    parser = Parser("frontload show", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("files", metavar="FILE", nargs="+", help="a trace, a startup profile, "
                         "a reading list, or a folder of traces")
     parser.add_argument("--all", action="store_true",
                         help="also list all touches, entries or ranges")
     parser.add_argument("--binary", metavar="BINARY", help="the recorded program, if it is no "
                         "longer where it was recorded; for --all")
-    add_json(parser, before_files=True)
+    add_json(parser)
     return parser
 
 

@@ -1,4 +1,5 @@
-"""frontload import, end to end: what inputs of other tools become, with and without the program."""
+"""frontload profile --format, end to end: what files of other tools become, with and without the
+program."""
 
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from frontload.profile import format as profile
 
 pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"
+PROFILE = "profile", "--format=auto"
 
 
 @pytest.fixture
@@ -15,7 +17,7 @@ def imported(cli, tmp_path):
     """imported(*arguments): runs the verb; returns what it wrote, and said."""
 
     def imported(*arguments, code=0):
-        result = cli("import", *arguments, "-o", tmp_path / "app.startup", code=code)
+        result = cli(*PROFILE, *arguments, "-o", tmp_path / "app.startup", code=code)
         return profile.read(tmp_path / "app.startup"), result.err
 
     return imported
@@ -58,7 +60,7 @@ def test_without_the_program_names_are_functions(cli, imported, order):
     assert entries(read) == [("function", "text", b"f", b""), ("data", "data", b"d", b""),
                              ("data", "relro", b"r", b"")]
     assert read.program == b"tool"
-    assert "--binary PATH or --program NAME" in cli("import", order("main"), code=2).err
+    assert "--binary PATH or --program NAME" in cli(*PROFILE, order("main"), code=2).err
 
 
 def test_inputs_are_runs_and_merge(imported, order):
@@ -84,15 +86,15 @@ def test_traces_of_a_temporal_profile_are_runs_as_many_as_they_weigh(imported, t
 def test_too_few_names_fail_and_leave_the_output(link, cli, order, tmp_path):
     program, path = link().path, order("main", "gone", "away", "f1")
     (tmp_path / "out").write_text("before")
-    result = cli("import", path, "--binary", program, "-o", tmp_path / "out", code=1)
+    result = cli(*PROFILE, path, "--binary", program, "-o", tmp_path / "out", code=1)
     assert "2 of 4 names found (50.00%), less than 80%" in result.err
     assert "missing: gone, away" in result.err
     assert (tmp_path / "out").read_text() == "before"
-    cli("import", path, "--binary", program, "--min-match", "50", "-o", tmp_path / "out")
+    cli(*PROFILE, path, "--binary", program, "--min-match", "50", "-o", tmp_path / "out")
     assert entries(profile.read(tmp_path / "out")) == [("function", "text", b"main", b""),
                                                        ("function", "text", b"f1", b"")]
     nothing = order("gone", name="nothing")
-    result = cli("import", nothing, "--binary", program, "--min-match", "0", code=65)
+    result = cli(*PROFILE, nothing, "--binary", program, "--min-match", "0", code=65)
     assert "the program has none of the names in the inputs" in result.err
 
 
@@ -162,66 +164,11 @@ def test_a_program_that_no_sample_hit(link, cli, tmp_path):
     """If it is given, the remedy is to sample it more often; else another one may be meant."""
     text = tmp_path / "text"
     text.write_text("app 5/5 1.5: 7 cycles:u: 12 malloc+0x1 (/lib/libc.so.6)\n")
-    said = cli("import", text, "--program", "app", code=65).err
+    said = cli(*PROFILE, text, "--program", "app", code=65).err
     assert "no sample is in a function of app" in said and "/lib/libc.so.6 (1)" in said
     assert "frontload: note: choose one with --program NAME\n" in said
-    said = cli("import", text, "--binary", link().path, code=65).err
+    said = cli(*PROFILE, text, "--binary", link().path, code=65).err
     assert "frontload: note: sample more often, or set a uprobe" in said
-
-
-TINY = ("--image-base=0x200000",)
-
-
-@pytest.fixture
-def tiny(run, llvm, tmp_path):
-    """The program whose log is in the samples: no C library, so its addresses are the same."""
-    run(llvm / "clang", "-c", "--target=x86_64-linux-gnu", DATA / "tiny.s", "-o", "tiny.o",
-        cwd=tmp_path)
-    run(llvm / "ld.lld", *TINY, "tiny.o", "-o", "tiny", cwd=tmp_path)
-    return tmp_path / "tiny"
-
-
-def test_a_lackey_log_becomes_code_and_data_with_their_bytes(tiny, imported):
-    """In order of first touch, data by its granules and no larger than it is."""
-    read, _ = imported(DATA / "lackey.txt", "--binary", tiny)
-    assert [(name.name, touch.touched.size) for name, touch in read.in_order()] == [
-        (b"_start", 19), (b"second", 16), (b"table", 48), (b"first", 8), (b"counter", 4)]
-    assert read.data_runs == 1
-
-
-def test_a_lackey_log_needs_the_program_where_it_was(tiny, cli, run, llvm, tmp_path):
-    """Without --binary there are no names, and an address that does not fit is refused."""
-    result = cli("import", DATA / "lackey.txt", "--program", "tiny", code=2)
-    assert "addresses only" in result.err and "--binary" in result.err
-    result = cli("import", DATA / "lackey.txt", "--binary", tiny, "--base=0x1000", code=65)
-    assert "no instruction at the program's entry point" in result.err and "--base" in result.err
-    run(llvm / "ld.lld", *TINY, "-shared", "-Bsymbolic", "-e", "0", tmp_path / "tiny.o", "-o",
-        tmp_path / "lib.so")
-    result = cli("import", DATA / "lackey.txt", "--binary", tmp_path / "lib.so", code=2)
-    assert "a shared library has no fixed address" in result.err
-
-
-def test_a_lackey_log_of_a_program_that_valgrind_could_not_read(tiny, imported, cli, tmp_path):
-    """Is told for what it is, and the note says how to make a better one."""
-    dwarf = "### unhandled dwarf2 abbrev form code 0x25\n"  # as of 3.19, of DWARF 5
-    head, accesses = (DATA / "lackey.txt").read_text().split("== \n", 1)
-    log = tmp_path / "log"
-    log.write_text(f"{head}== \n{dwarf}{accesses}")
-    complete, _ = imported(DATA / "lackey.txt", "--binary", tiny)
-    assert imported(log, "--binary", tiny)[0].touches == complete.touches
-    log.write_text(f"==7== Lackey, an example Valgrind tool\n{dwarf}"
-                   "==7== Valgrind: debuginfo reader: ensure_valid failed:\n"
-                   "==7== Valgrind: debuginfo reader: Possibly corrupted debuginfo file.\n"
-                   "==7== Valgrind: I can't recover.  Giving up.  Sorry.\n==7==\n")
-    said = cli("import", log, "--binary", tiny, code=65).err
-    assert f"{log}:5: valgrind gave up" in said and "strip --strip-debug" in said
-
-
-def test_a_base_is_an_address_and_for_logs_of_lackey_alone(cli, imported, order):
-    _, said = imported(order("main"), "--program", "app", "--base=0x1000")
-    assert "--base: not used" in said
-    for base in ("x", "-1", "0x10000000000000000", ""):
-        assert "is not an address" in cli("import", "x", f"--base={base}", code=2).err
 
 
 @pytest.fixture

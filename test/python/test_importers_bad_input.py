@@ -1,4 +1,5 @@
-"""Bad inputs of frontload import: a message with path and line, exit 65, and nothing written."""
+"""Bad inputs of frontload profile --format: a message with path and line, exit 65, and nothing
+written."""
 
 import os
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 DATA = Path(__file__).parent / "data"
-SAMPLES = sorted(path for path in DATA.glob("*.txt") if path.name != "lackey.txt")
+SAMPLES = sorted(DATA.glob("*.txt"))
 NOTES = "frontload: note: "
 
 
@@ -54,7 +55,7 @@ def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
     path, output = tmp_path / "input", tmp_path / "out"
     path.write_bytes(contents)
     output.write_text("before")
-    said = cli("import", path, "--format", format, "--program", "app", "-o", output, code=65).err
+    said = cli("profile", path, "--format", format, "--program", "app", "-o", output, code=65).err
     assert f"frontload: error: {tmp_path}/{what}" in said
     assert NOTES in said
     assert output.read_text() == "before"
@@ -63,9 +64,9 @@ def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
 @pytest.mark.parametrize(("format", "sample", "right"), [
     ("lld", "perf-chains.txt", "perf"), ("gold", "uftrace-dump.txt", "uftrace"),
     ("perf", "uftrace-replay.txt", "uftrace"), ("uftrace", "temporal.txt", "llvm-temporal"),
-    ("llvm-temporal", "lackey.txt", "lackey"), ("lackey", "perf-samples.txt", "perf")])
+    ("llvm-temporal", "perf-samples.txt", "perf")])
 def test_a_file_of_another_format_is_refused_by_its_name(cli, format, sample, right):
-    said = cli("import", DATA / sample, "--format", format, "--program", "app", code=65).err
+    said = cli("profile", DATA / sample, "--format", format, "--program", "app", code=65).err
     assert f"not in the format {format}: looks like {right}" in said
     assert f"{NOTES}--format {right}\n" in said
 
@@ -76,7 +77,7 @@ def test_what_cannot_be_opened_is_named(cli, tmp_path):
     descriptor = os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it does not wait
     for name, what in {"missing": "No such file", "dir": "is a directory",
                        "pipe": "is not a file but a stream"}.items():
-        said = cli("import", tmp_path / name, "--program", "app", code=2).err
+        said = cli("profile", "--format=auto", tmp_path / name, "--program", "app", code=2).err
         assert f"{tmp_path / name}: {what}" in said
     os.close(descriptor)
 
@@ -86,14 +87,14 @@ def test_one_bad_input_among_many(cli, tmp_path):
     good, bad = tmp_path / "good", tmp_path / "bad"
     good.write_text("main\nf\n")
     bad.write_bytes(b"main\n\0\n")
-    arguments = ("import", good, bad, "--format", "lld", "--program", "app", "-o", tmp_path / "out")
+    arguments = ("profile", good, bad, "--format=lld", "--program=app", "-o", tmp_path / "out")
     assert "bad:2: " in cli(*arguments, code=65).err
     assert not (tmp_path / "out").exists()
     said = cli(*arguments, "--allow-partial").err
     assert "bad:2: not text: it has a byte 0x00: this input is left out" in said
     assert "1 of 2 inputs left out" in said
     assert "runs 1\n" in (tmp_path / "out").read_text()
-    said = cli("import", bad, "--program", "app", "--allow-partial", code=65).err
+    said = cli("profile", "--format=auto", bad, "--program", "app", "--allow-partial", code=65).err
     assert "bad: its beginning fits no known format" in said
     assert "none of the inputs can be used" in said
 
@@ -109,12 +110,11 @@ def damaged(sample: Path, place: int, put: bytes) -> bytes:
 @given(data=st.binary(max_size=300) | st.builds(
     damaged, st.sampled_from(SAMPLES), st.integers(0, 4000), st.binary(min_size=1, max_size=8)))
 def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
-    """In every format that needs no program; of a damaged sample, as well."""
+    """In every format; of a damaged sample, as well."""
     path = tmp_path_factory.mktemp("bytes") / "input"
     path.write_bytes(data)
     for format in (None, *importers.FORMATS):
-        if format != "lackey":
-            try:
-                list(importers.choose(str(path), format).read(Source(str(path), "app", None, None)))
-            except Failure as problem:
-                assert str(path) in str(problem)
+        try:
+            list(importers.choose(str(path), format).read(Source(str(path), "app", False)))
+        except Failure as problem:
+            assert str(path) in str(problem)
