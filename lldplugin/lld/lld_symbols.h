@@ -2,18 +2,18 @@
 //
 // Everything that depends on lld's internals, and so on its version, is here and in what
 // lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the
-// mangled names from this file, and tries by hook_probe.cpp whether lld has them and does what is
-// said here (a changed signature changes the mangled name; but that does not contain the type that
-// a function returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try,
-// see whether test/link passes, and then change the version.
+// mangled names from this file. A name that an lld lacks is undefined in the link of ld.frontload
+// (a changed signature changes the mangled name; but that does not contain the type that a function
+// returns), and hook_calls.h ends a link whose lld does not call what is said here.
+// docs/lld-hooks.md says why each is needed. For another lld, see whether test/link passes, and then
+// change the version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
 // * BitcodeFile's constructor is called for each input that link-time optimization may make an
-// object
-//   of. Until it has, nobody knows what will be in the link.
+//   object of. Until it has, nobody knows what will be in the link.
 // * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
 //   ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld

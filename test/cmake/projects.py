@@ -39,12 +39,6 @@ frontload_target(app TRAIN COMMAND app)
 COMPILERS = {"gcc": "gcc", "clang": str(LLVM / "clang")}
 
 
-def known_hooks() -> str:
-    """An option for configurations of Frontload itself, which saves trying lld's hooks again."""
-    cache = (BUILD / "CMakeCache.txt").read_text()
-    return "-D" + re.search("FRONTLOAD_HOOKS_FIT:INTERNAL=.*", cache)[0]
-
-
 class Project:
     """A source folder, and a build folder which need not be in it."""
 

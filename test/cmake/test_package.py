@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from places import BUILD, LLVM, ROOT
-from projects import APP, COMPILERS, NO_LANGUAGE, has_front, known_hooks, names
+from projects import APP, COMPILERS, NO_LANGUAGE, has_front, names
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,7 @@ message(STATUS "supported: ${{result}}")
 {APP}
 install(TARGETS app)
 """, "cmake_minimum_required(VERSION 3.25)\nproject(shop LANGUAGES C CXX)\n")
-    said = p.configure("-DCMAKE_BUILD_TYPE=", f"-DCMAKE_CXX_COMPILER={LLVM}/clang++",
-                       known_hooks())
+    said = p.configure("-DCMAKE_BUILD_TYPE=", f"-DCMAKE_CXX_COMPILER={LLVM}/clang++")
     assert "linker: ld.frontload, build type: []" in said and "supported: TRUE" in said
     plan = run("ninja", "-C", p.binary, "-n", "-v").stdout.splitlines()
     built = [re.search(r" -o (\S+)", line)[1] for line in plan if " -o " in line]

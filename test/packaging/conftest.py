@@ -3,7 +3,6 @@ folders get its programs, and only installing and packing is done in them. All o
 and kept (test/compiled.py). Tests only look at it, or change copies."""
 
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -41,10 +40,7 @@ def installation():
     def installation(libdir: str) -> Installation:
         def make(folder: Path) -> None:
             build, prefix = folder / "build", folder / "prefix"
-            # What the build has found to fit does not have to be tried again, which takes long.
-            known = re.search("FRONTLOAD_HOOKS_FIT:INTERNAL=.*",
-                              (BUILD / "CMakeCache.txt").read_text())[0]
-            checked("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", f"-D{known}",
+            checked("cmake", "-S", ROOT, "-B", build, "-G", "Ninja",
                     "-DFRONTLOAD_GOLD=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
                     "-DFRONTLOAD_BUILD_TESTS=OFF", "-DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON",
                     f"-DFRONTLOAD_PYTHON={sys.executable}", *OPTIONS[libdir])
