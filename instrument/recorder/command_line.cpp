@@ -59,8 +59,8 @@ static int findSeparator(int argc, char **argv) {
   return i;
 }
 
-std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, StringRef overview,
-                                                       const cl::Option *insteadOfCommand) {
+std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv,
+                                                       StringRef overview) {
   int separator = findSeparator(argc, argv);
   cl::HideUnrelatedOptions(recorderOptions());
   cl::SetVersionPrinter([](raw_ostream &os) { os << toolName << " " FRONTLOAD_VERSION "\n"; });
@@ -75,11 +75,8 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
     usageError("'" + strayArguments.front() + "': is not an option; the command follows --");
     return std::nullopt;
   }
-  bool hasCommand = separator + 1 < argc;
-  bool needsCommand = !insteadOfCommand || insteadOfCommand->getNumOccurrences() == 0;
-  if (hasCommand != needsCommand) {
-    usageError(needsCommand ? Twine("no command was given")
-                            : "--" + insteadOfCommand->ArgStr + ": goes without a command");
+  if (separator + 1 >= argc) {
+    usageError("no command was given");
     return std::nullopt;
   }
   auto pattern = OutputPattern::parse(outputOption);
@@ -92,5 +89,5 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
     usageError("--role: " FRONTLOAD_NO_ROLE);
     return std::nullopt;
   }
-  return CommandLine{argv + std::min(separator + 1, argc), std::move(*pattern), role};
+  return CommandLine{argv + separator + 1, std::move(*pattern), role};
 }

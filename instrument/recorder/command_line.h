@@ -25,16 +25,14 @@ int usageError(const llvm::Twine &message);
 constexpr char howToWrite[] = "choose another place with --output";
 
 struct CommandLine {
-  /// The command and its arguments; ends with a null pointer. It is empty if an option is instead.
+  /// The command and its arguments; ends with a null pointer.
   char **command;
   OutputPattern pattern;
   std::string role; // empty: the environment says
 };
 
 /// Parses the options. Reports what is wrong with them.
-/// `insteadOfCommand` is an option without which a command is needed, and with which none may be.
-std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview,
-                                            const llvm::cl::Option *insteadOfCommand = nullptr);
+std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
 } // namespace frontload
 

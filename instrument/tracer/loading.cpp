@@ -156,33 +156,6 @@ std::shared_ptr<AddressSpace> Loading::execute(pid_t process, const std::string 
   return nullptr;
 }
 
-Expected<std::shared_ptr<AddressSpace>> Loading::attach(pid_t process, const std::string &role) {
-  auto space = begin(process, role.empty() ? roleInEnvironment(process, role) : role);
-  if (!space || !followsLibraries())
-    return space;
-  auto maps = MemoryBuffer::getFileAsStream(procPath(process, "maps"));
-  if (!maps)
-    return errorCodeToError(maps.getError());
-  for (StringRef line : split((*maps)->getBuffer(), '\n')) {
-    // begin-end rwxp offset device inode path
-    SmallVector<StringRef, 6> fields;
-    line.split(fields, ' ', 5, /*KeepEmpty=*/false);
-    uint64_t from, to, offset;
-    StringRef path = fields.size() == 6 ? fields[5].ltrim() : "";
-    if (!path.starts_with("/") || !fields[1].ends_with("xp") ||
-        fields[2].getAsInteger(16, offset) || fields[0].split('-').first.getAsInteger(16, from) ||
-        fields[0].split('-').second.getAsInteger(16, to))
-      continue;
-    ProgramRef library = wantedLibrary(procPath(process, "root") + path.str());
-    if (!library)
-      continue;
-    auto isMapped = [&](uint64_t bias) { return (*space)->isMapped(*library, bias); };
-    if (auto bias = library->loadBias(from, to - from, offset, isMapped))
-      plant(**space, process, library, *bias);
-  }
-  return space;
-}
-
 Expected<std::shared_ptr<AddressSpace>> Loading::begin(pid_t process, const std::string &role) {
   std::string link = procPath(process, "exe");
   auto program = programs.get(link);

@@ -22,10 +22,6 @@ public:
   /// cannot be recorded. Its role is that in its environment or, without one, what it was before.
   std::shared_ptr<AddressSpace> execute(pid_t process, const std::string &formerRole);
 
-  /// The same for a process that runs, whose threads are all traced. `role`: if empty, that in the
-  /// environment that its program was started with.
-  llvm::Expected<std::shared_ptr<AddressSpace>> attach(pid_t process, const std::string &role);
-
   bool followsLibraries() const { return !wanted.isEmpty(); }
 
   /// A system call that may map or unmap code, between its entry and its exit.

@@ -29,31 +29,24 @@ static cl::opt<bool>
     blocksOption("blocks", cl::cat(recorderOptions()),
                  cl::desc("Record basic blocks, too, of code that was compiled with "
                           "-fbasic-block-address-map"));
-static cl::opt<int> pidOption("pid", cl::cat(recorderOptions()), cl::value_desc("pid"),
-                              cl::desc("Record this process from now on, instead of a command"));
 static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
                                    cl::desc("Say at the end how much was recorded"));
 
 static constexpr char overview[] =
-    "frontload-trace [options] (-- COMMAND [ARGUMENT...] | --pid=PID)\n\n"
+    "frontload-trace [options] -- COMMAND [ARGUMENT...]\n\n"
     "Runs a command and records which functions it and the programs it starts enter, in order of\n"
     "first entry. Each process gets a trace, and a new one at each exec. The trace of a forked\n"
     "child has what was not entered before the fork. A trace never replaces a file: if its name\n"
     "is taken, it gets .1, .2 and so on. Programs without a symbol table run, but are not\n"
     "recorded. --module slows system calls down.\n\n"
     "The recording ends when all processes have ended, or, with --until or --for, when the\n"
-    "command has. The exit status is that of the command.\n\n"
-    "With --pid, a process that runs is recorded, with all its threads and what it starts from\n"
-    "then on: what it enters for the first time since. That ends with the process, at --until or\n"
-    "--for, or by Ctrl-C; the process goes on, with its code as it was.\n";
+    "command has. The exit status is that of the command.\n";
 static cl::extrahelp moreHelp(R"(
 examples:
   # record which functions a program enters, and in which order
   frontload-trace --output=app.fltrace -- ./app --version
   # also record those of a library, until the program is ready
   frontload-trace --module=libapp.so.1 --until=serve_requests -- ./server
-  # record what a process that runs enters in the next ten seconds
-  frontload-trace --pid=4711 --for=10
 
 exit status:
   2      the options are wrong
@@ -97,36 +90,6 @@ static void summarize(const Loading &loading, const TraceFolder &folder,
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   note(formatv("{0} trace(s), {1} functions planted, {2} entered, {3:F2} seconds",
                folder.traceCount, loading.counts.planted, loading.counts.hit, time.count()));
-}
-
-static int attach(pid_t process, OutputPattern pattern, const std::string &role) {
-  RecorderEnvironment environment;
-  SmallString<256> path;
-  std::string link = "/proc/" + std::to_string(process) + "/exe";
-  if (sys::fs::real_path(link, path))
-    path = link;
-  if (Error problem = pattern.check(path))
-    return fail(std::move(problem), EXIT_FAILED, howToWrite);
-  TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
-  Loading loading(folder, moduleOption, untilOption, blocksOption);
-  auto begin = std::chrono::steady_clock::now();
-  if (Error problem = Tracer(loading, environment, recordingTime()).attach(process, role)) {
-    bool isDenied = false;
-    visitErrors(problem, [&](const ErrorInfoBase &info) {
-      isDenied |= info.convertToErrorCode() == std::errc::operation_not_permitted;
-    });
-    return fail(std::move(problem), EXIT_FAILED,
-                isDenied ? "be root or, for a process of your own, sysctl "
-                           "kernel.yama.ptrace_scope=0; in a container, --cap-add=SYS_PTRACE"
-                         : nullptr);
-  }
-  summarize(loading, folder, begin);
-  if (folder.isEmpty()) {
-    error("process " + Twine(process) + ": nothing was recorded");
-    note("it entered no function with a symbol for the first time");
-    return EXIT_FAILED;
-  }
-  return EXIT_SUCCESS;
 }
 
 /// Says why the kernel does not know how to execute a file: it may be for another machine.
@@ -173,7 +136,7 @@ static int record(char **arguments, OutputPattern pattern) {
 }
 
 int main(int argc, char **argv) {
-  auto commandLine = parseCommandLine(argc, argv, overview, &pidOption);
+  auto commandLine = parseCommandLine(argc, argv, overview);
   if (!commandLine)
     return EXIT_USAGE;
   if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e9))
@@ -182,9 +145,6 @@ int main(int argc, char **argv) {
     return fail(std::move(problem), EXIT_FAILED,
                 "mount the one of these processes: mount -t proc proc /proc, or unshare "
                 "--mount-proc");
-  if (pidOption.getNumOccurrences())
-    return pidOption > 0 ? attach(pidOption, std::move(commandLine->pattern), commandLine->role)
-                         : usageError("--pid: not the number of a process");
   if (!commandLine->role.empty())
     setenv(FRONTLOAD_ROLE_VARIABLE, commandLine->role.c_str(), 1);
   return record(commandLine->command, std::move(commandLine->pattern));

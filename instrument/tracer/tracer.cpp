@@ -1,7 +1,6 @@
 // The loop over stops: which kind of stop it is, what it means, how the thread goes on.
 #include "tracer.h"
 
-#include "attach.h"
 #include "base/handed_on.h"
 #include "other_tracers.h"
 #include "recorder/diagnostics.h"
@@ -32,35 +31,6 @@ Expected<int> Tracer::run(Command &newCommand) {
   newCommand.go();
   follow();
   return commandStatus.value_or(0);
-}
-
-Error Tracer::attach(pid_t process, const std::string &role) {
-  auto seized = seizeProcess(process, followAll);
-  if (!seized)
-    return seized.takeError();
-  auto traps = std::make_shared<TrapHistory>();
-  traps->wasIgnored = presentTrapAction(process) == TrapAction::ignored;
-  // The others need not be stopped: a breakpoint may be planted while they run.
-  std::vector<Change> changes = stopForks(*seized);
-  auto space = loading.attach(process, role);
-  for (pid_t id : *seized) {
-    Thread &thread = threads[id];
-    thread.traps = traps;
-    if (space)
-      thread.space = *space;
-    thread.followsCalls = space && mayTrace((*space)->program());
-    // Only a thread that was stopped can be made to stop at system calls.
-    if (loading.followsLibraries() || thread.followsCalls)
-      ptrace(PTRACE_INTERRUPT, id, nullptr, nullptr);
-  }
-  commandStatus = 0; // there is none to wait for
-  startClock();
-  for (auto [id, status] : changes)
-    changed(id, status);
-  if (!space)
-    endRecording(/*isOnPurpose=*/false);
-  follow();
-  return space ? Error::success() : space.takeError();
 }
 
 void Tracer::follow() {
@@ -108,7 +78,7 @@ void Tracer::awaitSignal() {
 }
 
 void Tracer::handOn(const siginfo_t &info) {
-  if (command > 0 && !reaches_the_program(&info))
+  if (!reaches_the_program(&info))
     for (pid_t process : commandStatus ? eldestProcesses() : std::vector<pid_t>{command})
       hand_on(process, &info);
 }

@@ -29,11 +29,6 @@ public:
   /// the recording. Returns the command's wait status; fails if ptrace is not permitted.
   llvm::Expected<int> run(Command &newCommand);
 
-  /// Records a process that runs, and what it starts, until it ends, somebody asks for an end, or
-  /// the recording is over. It goes on without a trace of us. (If we are killed, it is left with
-  /// breakpoints, and ends at the next one: but another recording takes them out again.)
-  llvm::Error attach(pid_t process, const std::string &role);
-
 private:
   using Clock = std::chrono::steady_clock;
 
@@ -65,7 +60,7 @@ private:
   void endRecording(bool isOnPurpose);
 
   Loading &loading;
-  pid_t command = -1; // none: attached
+  pid_t command = -1;
   const RecorderEnvironment &environment;
   std::optional<double> seconds;
   std::optional<Clock::time_point> deadline;

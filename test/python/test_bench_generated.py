@@ -1,20 +1,18 @@
-"""bench/fleet, bench/giant, bench/scale: what they generate is what they say it is, and all of what
+"""bench/fleet, bench/scale: what they generate is what they say it is, and all of what
 they measure is measured."""
-
 
 import numpy as np
 import pytest
 from bench_room import read_json
-from coldbench import fleet, giant, scale
-from coldbench.variants import giants, scaled
-from elftools.elf.elffile import ELFFile
+from coldbench import fleet, scale
+from coldbench.variants import scaled
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile import trace
 from places import BUILD, LLVM
 
 pytestmark = pytest.mark.usefixtures("tools")
-SHARE, SHARE_OF_GIANT = 0.0002, 0.001
+SHARE = 0.0002
 TOOLS = ["--build-dir", str(BUILD), "--llvm", str(LLVM.parent)]
 
 
@@ -29,21 +27,6 @@ def test_traces_of_a_fleet_resemble_each_other(tmp_path):
     one, other = (set(trace.read(path).addresses.tolist())
                   for path in trace.find(tmp_path / "traces/0")[:2])
     assert len(one) == len(other) == 100 and len(one & other) > 50
-
-
-def test_both_linkers_are_timed_in_pairs(tmp_path, capsys):
-    """The result has each link and the ratios, of as many objects and sections as told."""
-    result = tmp_path / "result.json"
-    assert giant.main([*TOOLS, "--work-dir", str(tmp_path), "--scale", str(SHARE_OF_GIANT),
-                       "--pairs", "2", "--json", str(result)]) == 0
-    assert capsys.readouterr().out.count("paired ratio") == 2
-    found = read_json(result, "frontload-giant/1")["giants"]
-    assert [(each["name"], len(each["links"]["pairs"])) for each in found] == [
-        (each.name, 2) for each in giants.GIANTS]
-    objects = list((tmp_path / "objects/objects").iterdir())
-    assert len(objects) == giants.OBJECTS * SHARE_OF_GIANT
-    with objects[0].open("rb") as stream:
-        assert ELFFile(stream).num_sections() == 250
 
 
 def test_every_verb_is_measured(tmp_path):

@@ -1,17 +1,14 @@
-"""The bench's small programs: start, early, steady, picture, and that of readahead."""
+"""The bench's small programs: start, steady, picture, and that of readahead."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from abilities import needs
 from bench_room import read_json
-from coldbench import early, picture, start, start_picture, steady
+from coldbench import picture, start, start_picture, steady
 from coldbench.measure import typical
 from coldbench.show import readahead_picture
-from coldbench.variants.work_folder import WorkFolder
-from frontload.base.errors import EXIT_OK, EXIT_VERDICT
+from frontload.base.errors import EXIT_OK
 from frontload.reading import listing
 from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
 from places import BUILD
@@ -38,29 +35,6 @@ def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):
     assert {name: len(starts) for name, starts in document["starts"]["lazy"].items()} == {
         "as it is": 2, "whole files": 2, "list": 2}
     assert document["predicted"]["lazy"]["list"]["requests"] == 4321
-
-
-@needs("path-without-space")
-def test_early_and_usual_runs_start_on_each_device(tmp_path, build, monkeypatch, capsys):
-    """One that is slower for certain fails."""
-    monkeypatch.setattr(WorkFolder, "build", lambda self, targets: None)
-    monkeypatch.setattr(early, "work_folder", lambda described, source, *_: WorkFolder(
-        described, source, tmp_path / described.name, build / "bin", Path("/llvm")))
-    monkeypatch.setattr(early.kinds, "KINDS", ("hdd", "ssd"))
-    figures = {"major_faults": {"median": 3}, "read_bytes": {"median": 2e6}}
-    measured = {"figures": {"default": figures, "front": figures}}
-    lows = {"git": 1.04, "cc1": 1.06}
-    monkeypatch.setattr(early, "measure", lambda work, arguments, device, rounds: measured | {
-        "device": device,
-        "time_ratio": {"estimate": 1.1, "low": lows[work.workload.name], "high": 1.2}})
-    for workload, status, said in (("git", EXIT_OK, ""),
-                                   ("cc1", EXIT_VERDICT, "is slower with a front on hdd")):
-        assert early.main([workload, "--json", f"{tmp_path}/{workload}.json"]) == status
-        assert said in capsys.readouterr().err
-    starts = read_json(tmp_path / "git.json", "frontload-early/1")["starts"]
-    assert [(start["run"], start["device"]) for start in starts] == [
-        ("early", "hdd"), ("early", "ssd"), ("usual", "hdd"), ("usual", "ssd")]
-    assert starts[0]["arguments"] == ["--version"]
 
 
 # Stands for an interpreter: says its name in a log, and writes what a worker of pyperf does.

@@ -85,8 +85,7 @@ def test_the_command_runs_and_the_traces_are_counted(stand_in, run, tmp_path):
 
 
 def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
-    """The pattern holds after a change of folder; --data has its own recorder; --pid, the tracer's,
-    has no command."""
+    """The pattern holds after a change of folder; --data has its own recorder."""
     record("-o", "100%", "--module", "a.so", "--module", "b.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/100%%/%m.%p.fltrace", "--module=a.so",
                                 "--module=b.so", "--until=ready", "frontload-trace"]
@@ -94,9 +93,6 @@ def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
     record("--data", "-o", "out", "--module", "a.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/out/%m.%p.fltrace", "--module=a.so",
                                 "--until=ready", "frontload-valgrind"]
-    record("--pid", os.getpid(), "--for", "1.5", "--role", "renderer")
-    assert record.options()[1:] == ["--role=renderer", "--for=1.5", f"--pid={os.getpid()}",
-                                    "frontload-trace"]
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 255", 255), ("kill -KILL $$", 128 + 9)])
@@ -145,10 +141,6 @@ def test_ctrl_c_is_the_commands_to_handle(stand_in, spawn):
     (["--for", "-1", "--", "true"], "not a number of seconds above 0"),
     (["--with", "runtime", "--until", "f", "--", "true"], "frontload_startup_done()"),
     (["--data", "--with", "runtime", "--", "true"], "decided when it is compiled"),
-    (["--pid", "0"], "--pid"),
-    (["--pid", "1", "--", "true"], "without a COMMAND"),
-    (["--pid", "1", "--data"], "it goes with --module"),
-    (["--pid", "1", "--until-idle", "5"], "it goes with --module"),
     (["-o", "file/sub", "--", "true"], "Not a directory"),
     (["--files", "--role", "gpu", "--", "true"], "--role"),
     *((["--role", role, "--", "true"], "not a role") for role in ("", "two words", "x" * 32)),

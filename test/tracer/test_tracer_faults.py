@@ -40,8 +40,6 @@ def program(compile):
     (["--for=0", "--", "true"], "--for"),
     (["--for=nan", "--", "true"], "--for"),
     (["--role=", "--", "true"], "--role: not a role, which is 1 to 31"),
-    (["--pid=-3"], "--pid: not the number of a process"),
-    (["--pid=1", "--", "true"], "--pid: goes without a command"),
 ])
 def test_usage(arguments, said, tracer, run):
     """Wrong options are named, with what to try, with status 2 and nothing run."""

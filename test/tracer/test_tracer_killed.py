@@ -9,7 +9,7 @@ import pytest
 from frontload.base.errors import Failure
 from frontload.profile import trace
 from killed import at_call
-from traced import Binary, announced, children, code_is_that_of_the_file, until
+from traced import Binary, children
 
 
 @pytest.fixture
@@ -46,22 +46,3 @@ def test_at_any_call(program, tracer, strace, record, spawn, tmp_path, name):
     traces = [found for found in left if found not in ([], ["is empty"])]
     assert all(found == [whole[:len(found[0])]] for found in traces)
     assert left[0] == [] and {len(found[0]) for found in traces} >= {1, 2, 3}
-
-
-@pytest.mark.parametrize("number", [2, 10, None])
-def test_in_a_process_that_runs(program, tracer, strace, spawn, start, finish, tmp_path, number):
-    """The process goes on, and another recording takes out the breakpoints that are there."""
-    process = announced(spawn(program, "wait", stdin=subprocess.PIPE))
-    prefix = at_call(strace, "pwrite64", number, alone=True) if number else []
-    killed = spawn(*prefix, tracer, "-o", tmp_path / "t", f"--pid={process.pid}")
-    if not number:
-        until(lambda: not code_is_that_of_the_file(process.pid, program))
-        killed.kill()
-    killed.wait()
-    assert not (tmp_path / "t").exists()
-    assert not code_is_that_of_the_file(process.pid, program)
-    recording = finish(start(f"--pid={process.pid}", "--for=0.02"))
-    assert recording.status == 125  # nothing was entered
-    assert code_is_that_of_the_file(process.pid, program)
-    assert process.communicate("x") == ("gone on\n", "")
-    assert process.returncode == 0

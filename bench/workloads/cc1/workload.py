@@ -14,7 +14,6 @@ WORKLOAD = Workload(
         "-triple", "x86_64-pc-linux-gnu", "-emit-obj", "-mrelocation-model", "pic", "-pic-level",
         "2", "-pic-is-pie", "-resource-dir", "{llvm}/lib/clang/22", "-o", "{output}",
         "-x", "c", "{source}/hello.c"),
-    training={"early": ("-version",)},
     requirements=(
         Near("default", "major_faults", 720, within=0.05),
         Near("default", "read_bytes", 73e6, within=0.05),

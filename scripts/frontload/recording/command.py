@@ -20,24 +20,12 @@ def recorder(pattern: str, *, data: bool = False, blocks: bool = False,
              role: str | None = None) -> list[str]:
     """What runs a command and records it: goes before the command. The recorder of data tells basic
     blocks apart anyway."""
-    program = "frontload-valgrind" if data else "frontload-trace"
-    options = ["--blocks"] if blocks and not data else []
-    return [*_recorder(program, pattern, modules, until, role), *options, "--"]
-
-
-def attached(pattern: str, process: int, *, modules: Sequence[str] = (),
-             until: str | None = None, role: str | None = None,
-             seconds: float | None = None) -> list[str]:
-    """What records a process that runs."""
-    end = [f"--for={seconds!r}"] if seconds else []
-    return [*_recorder("frontload-trace", pattern, modules, until, role), *end, f"--pid={process}"]
-
-
-def _recorder(program: str, pattern: str, modules: Sequence[str], until: str | None,
-              role: str | None) -> list[str]:
     options = [f"--module={name}" for name in modules]
     if until:
         options.append(f"--until={until}")
     if role:
         options.append(f"--role={role}")
-    return [str(tools.tool(program)), f"--output={pattern}", *options]
+    if blocks and not data:
+        options.append("--blocks")
+    program = "frontload-valgrind" if data else "frontload-trace"
+    return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]

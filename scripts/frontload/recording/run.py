@@ -10,7 +10,7 @@ from frontload.base import errors, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.ready import Ready
 from frontload.profile import trace
-from frontload.recording.command import attached, pattern_in, recorder
+from frontload.recording.command import pattern_in, recorder
 from frontload.recording.watched import Watched
 
 
@@ -23,14 +23,6 @@ def run(words: list[str], output: Path | str, *, data: bool = False, blocks: boo
     before = recorder(pattern_in(Path(output)), data=data, blocks=blocks, modules=modules,
                       until=until, role=role)
     return _record(words, output, before=before, ready=ready, has_end=until is not None)
-
-
-def attach(process: int, output: Path | str, *, modules: Sequence[str] = (),
-           until: str | None = None, role: str | None = None,
-           seconds: float | None = None) -> int:
-    """Records a process that runs, until it ends, enters `until`, or so much time has passed."""
-    return _record(attached(pattern_in(Path(output)), process, modules=modules, until=until,
-                            role=role, seconds=seconds), output)
 
 
 def run_with_runtime(words: list[str], output: Path | str, *, role: str | None = None,

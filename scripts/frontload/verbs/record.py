@@ -2,21 +2,16 @@
 
 import argparse
 import os
-from dataclasses import replace
 
 from frontload.base import errors, processes
 from frontload.base.ready import Ready
 from frontload.cli import ready_options
-from frontload.cli.arguments import command, count, file_only, role
+from frontload.cli.arguments import command, file_only, role
 from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, one trace per process. record
 exits with the status of the command.
-
-With --pid, record a process that runs, and what it starts from then on: what it enters for the
-first time since. That ends with the process, at --until or --for, or by Ctrl-C. The process goes
-on, with its code as it was.
 """
 EXAMPLES = """\
 # record which functions a program enters, and in which order
@@ -27,8 +22,6 @@ frontload record --data -o traces -- ./app --version
 frontload record --until-listening 6379 --request 'redis-cli ping' -- redis-server
 # record what it reads of all its files
 frontload record --files -o lists -- ./app --version
-# record what a process that runs enters in the next ten seconds
-frontload record --pid 4711 --for 10 -o traces
 # record one kind of process of a program that has several
 frontload record --role renderer -o traces -- ./app --type=renderer
 # record a server until it enters a function
@@ -51,7 +44,7 @@ def make_parser() -> Parser:
         "frontload record",
         usage="%(prog)s [-o DIR] [--data | --files | --with trace|runtime] [--module NAME]... "
               "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
-              "(--pid PID | -- COMMAND...)",
+              "-- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT)
     parser.add_argument("-o", "--output", metavar="DIR", type=file_only,
@@ -83,8 +76,6 @@ def make_parser() -> Parser:
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace or --data: startup ends when the program enters this "
                         "function; the program keeps running unless --timeout or --tty is given")
-    parser.add_argument("--pid", metavar="PID", type=count(1),
-                        help="record this process from now on, instead of a command")
     ready_options.add(parser)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
@@ -96,8 +87,6 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.recording import run as recording
 
-    if args.pid is not None:
-        return _attach(args)
     words = command(args)
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
@@ -118,21 +107,6 @@ def run(args: argparse.Namespace) -> int:
         return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
     return recording.run(words, args.output, data=args.data, blocks=args.blocks,
                          modules=args.module, until=args.until, role=args.role, ready=ready)
-
-
-def _attach(args: argparse.Namespace) -> int:
-    from frontload.recording import run as recording
-
-    chosen = ready_options.chosen(args)
-    only_time = replace(chosen, seconds=None) if chosen else None
-    if args.command or args.data or args.blocks or args.files or \
-            args.recorder == "runtime" or args.tty or (
-            only_time and only_time.can_be_seen) or args.timeout is not None:
-        args.usage_error("--pid plants breakpoints in a process that runs and goes on: it goes "
-                         "with --module, --role, --until, --for and -o only, and without a "
-                         "COMMAND")
-    return recording.attach(args.pid, args.output, modules=args.module, until=args.until,
-                            role=args.role, seconds=args.seconds)
 
 
 def _record_files(words: list[str], output: str, ready: Ready | None) -> int:
