@@ -37,15 +37,10 @@
  * A range may span several segments, if all of it is in the file as it is in memory: the offsets of
  * its beginning and its end are as far apart as their addresses.
  *
- * A note is invalid if its version is not 1 or 2, if its size is not the one above, if n is not 1
- * to 16, if a range is empty, if a beginning or an end lies in no PT_LOAD, or if a range is larger
- * or smaller in the file than in memory, or overlaps another. A reader treats a file with an
- * invalid note as one without a note.
- *
- * Version 1, which older files carry, knew no beginnings: n is the number of tiers, 1 to 8, the
- * descriptor has 8 + 8 * n bytes, and from byte 32 on stands the end of each tier. The ends are
- * addresses as above, and their offsets ascend, or the note is invalid. A reader takes all tiers
- * for one range, from the file's first byte to the end of the last tier.
+ * A note is invalid if its version is not 2, if its size is not the one above, if n is not 1 to 16,
+ * if a range is empty, if a beginning or an end lies in no PT_LOAD, or if a range is larger or
+ * smaller in the file than in memory, or overlaps another. A reader treats a file with an invalid
+ * note as one without a note.
  */
 #ifndef FRONTLOAD_NOTE_H
 #define FRONTLOAD_NOTE_H
@@ -67,18 +62,13 @@ struct frontload_note {
   uint32_t type;            /*  8  FRONTLOAD_NOTE_TYPE */
   char name[12];            /* 12  FRONTLOAD_NOTE_NAME */
   uint32_t version;         /* 24  FRONTLOAD_NOTE_VERSION */
-  uint32_t count;           /* 28  how many ranges there are; in version 1, how many ends */
-  /* 32  the beginning and the end of each range; in version 1 the ends only */
+  uint32_t count;           /* 28  how many ranges there are */
+  /* 32  the beginning and the end of each range */
   uint64_t addresses[2 * FRONTLOAD_NOTE_MAX_RANGES];
 };
 
 #define FRONTLOAD_NOTE_DESCRIPTOR_SIZE (8 + 16 * (size_t)FRONTLOAD_NOTE_MAX_RANGES)
 #define FRONTLOAD_NOTE_SIZE (24 + FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
-
-/* Version 1. */
-#define FRONTLOAD_NOTE_TIERS_VERSION 1
-#define FRONTLOAD_NOTE_MAX_TIERS 8
-#define FRONTLOAD_NOTE_TIERS_DESCRIPTOR_SIZE(tiers) (8 + 8 * (size_t)(tiers))
 
 #ifdef __cplusplus
 static_assert(offsetof(frontload_note, version) == 24 &&

@@ -7,27 +7,17 @@
 #include <elf.h>
 #include <stdbool.h>
 
-static bool is_valid(const struct frontload_note *note) {
-  if (note->version == FRONTLOAD_NOTE_TIERS_VERSION)
-    return note->count >= 1 && note->count <= FRONTLOAD_NOTE_MAX_TIERS &&
-           note->descriptor_size == FRONTLOAD_NOTE_TIERS_DESCRIPTOR_SIZE(note->count);
-  return note->version == FRONTLOAD_NOTE_VERSION && note->count >= 1 &&
-         note->count <= FRONTLOAD_NOTE_MAX_RANGES &&
-         note->descriptor_size == FRONTLOAD_NOTE_DESCRIPTOR_SIZE;
-}
-
 /* Looks for ours among `notes`. */
 static bool find_among(struct notes notes, struct frontload_note *found) {
   struct note note;
   while (next_note(&notes, &note)) {
     if (!is_note(&note, FRONTLOAD_NOTE_TYPE, FRONTLOAD_NOTE_NAME, sizeof FRONTLOAD_NOTE_NAME))
       continue;
-    if (note.descriptor_size > FRONTLOAD_NOTE_DESCRIPTOR_SIZE ||
-        note.descriptor_size < FRONTLOAD_NOTE_TIERS_DESCRIPTOR_SIZE(1))
+    if (note.descriptor_size != FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
       return false;
-    found->descriptor_size = (uint32_t)note.descriptor_size;
     copy_bytes((unsigned char *)&found->version, note.descriptor, note.descriptor_size);
-    return is_valid(found);
+    return found->version == FRONTLOAD_NOTE_VERSION && found->count >= 1 &&
+           found->count <= FRONTLOAD_NOTE_MAX_RANGES;
   }
   return false;
 }
@@ -93,20 +83,6 @@ static void add_range(struct ranges *ranges, const struct range *added) {
     ranges->range[ranges->count++] = *added;
 }
 
-/* The tiers are one range. */
-static bool find_tiers(const struct elf_start *start, const struct frontload_note *note,
-                       struct ranges *ranges) {
-  struct range all = {0, 0};
-  for (uint32_t i = 0; i < note->count; ++i) {
-    uint64_t end;
-    if (!find_offset(start, note->addresses[i], true, &end) || end <= all.end)
-      return false;
-    all.end = end;
-  }
-  add_range(ranges, &all);
-  return true;
-}
-
 static bool find_each(const struct elf_start *start, const struct frontload_note *note,
                       struct ranges *ranges) {
   for (uint32_t i = 0; i < note->count; ++i) {
@@ -126,7 +102,7 @@ void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges) {
   ranges->count = 0;
   if (!find_note(fd, start, &note))
     return;
-  if (!(note.version == FRONTLOAD_NOTE_VERSION ? find_each : find_tiers)(start, &note, ranges))
+  if (!find_each(start, &note, ranges))
     ranges->count = 0;
 }
 

@@ -33,18 +33,6 @@ static std::optional<uint64_t> offsetOf(ArrayRef<FileSegment> segments, uint64_t
   return std::nullopt;
 }
 
-/// The end of the last tier; nothing if the tiers do not ascend, or lie outside of the file.
-static std::optional<uint64_t> endOfTiers(ArrayRef<uint64_t> ends, ArrayRef<FileSegment> segments) {
-  uint64_t size = 0;
-  for (uint64_t end : ends) {
-    std::optional<uint64_t> offset = offsetOf(segments, end, true);
-    if (!offset || *offset <= size)
-      return std::nullopt;
-    size = *offset;
-  }
-  return size;
-}
-
 /// Adds a range, to the one before it where no page lies between; false if it is not a valid one.
 static bool addRange(std::vector<FileRange> &ranges, uint64_t begin, uint64_t end,
                      ArrayRef<FileSegment> segments) {
@@ -78,28 +66,16 @@ template <endianness Order>
 static std::vector<FileRange> rangesIn(ArrayRef<uint8_t> descriptor,
                                        ArrayRef<FileSegment> segments) {
   using support::endian::read;
-  if (descriptor.size() < 8 || descriptor.size() > FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
+  if (descriptor.size() != FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
     return {};
   uint32_t version = read<uint32_t, Order>(descriptor.data());
   uint32_t count = read<uint32_t, Order>(descriptor.data() + 4);
-  std::vector<uint64_t> addresses;
-  for (size_t at = 8; at + 8 <= descriptor.size(); at += 8)
-    addresses.push_back(read<uint64_t, Order>(descriptor.data() + at));
+  if (version != FRONTLOAD_NOTE_VERSION || count < 1 || count > FRONTLOAD_NOTE_MAX_RANGES)
+    return {};
   std::vector<FileRange> ranges;
-  if (version == FRONTLOAD_NOTE_TIERS_VERSION) {
-    if (count < 1 || count > FRONTLOAD_NOTE_MAX_TIERS ||
-        descriptor.size() != FRONTLOAD_NOTE_TIERS_DESCRIPTOR_SIZE(count))
+  for (const uint8_t *at = descriptor.data() + 8; count > 0; --count, at += 16)
+    if (!addRange(ranges, read<uint64_t, Order>(at), read<uint64_t, Order>(at + 8), segments))
       return {};
-    if (std::optional<uint64_t> end = endOfTiers(addresses, segments))
-      ranges.push_back({0, *end});
-  } else if (version == FRONTLOAD_NOTE_VERSION) {
-    if (count < 1 || count > FRONTLOAD_NOTE_MAX_RANGES ||
-        descriptor.size() != FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
-      return {};
-    for (uint32_t i = 0; i < count; ++i)
-      if (!addRange(ranges, addresses[2 * i], addresses[2 * i + 1], segments))
-        return {};
-  }
   cut(ranges, largestFront);
   return ranges;
 }

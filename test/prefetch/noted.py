@@ -24,21 +24,12 @@ FRONT_SIZE = 10 * MIB  # of what is called the front of programs/front.s
 PAGE, SMALL_PIECE, LARGE_PIECE = 4096, 128 << 10, MIB
 
 
-def note(ranges, *, version=2, **fields) -> bytes:
+def note(ranges, *, version=2, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
     """The bytes of a note of ranges of addresses, valid unless something else is asked for."""
     addresses = [address for range in ranges for address in range]
-    room = [0] * (2 * MOST_RANGES - len(addresses))
-    return _note(version, len(ranges), addresses + room, **fields)
-
-
-def tiers(ends, *, version=1, **fields) -> bytes:
-    """The same of version 1, which has nothing but ends."""
-    return _note(version, len(ends), ends, **fields)
-
-
-def _note(version, number, addresses, *, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
-    descriptor = struct.pack(f"<II{len(addresses)}Q", version, number if count is None else count,
-                             *addresses)
+    addresses += [0] * (2 * MOST_RANGES - len(addresses))
+    descriptor = struct.pack(f"<II{len(addresses)}Q", version,
+                             len(ranges) if count is None else count, *addresses)
     padded = name + bytes(-len(name) % 4)
     return struct.pack("<III", len(name), len(descriptor) if size is None else size,
                        kind) + padded + descriptor

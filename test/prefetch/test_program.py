@@ -53,6 +53,7 @@ def test_a_static_program(program, asked, archive, llvm, kind, linker):
 
 WRONG_NOTES = {
     "newer version": lambda made: noted.note(made.ranges(), version=3),
+    "older version": lambda made: noted.note(made.ranges(), version=1),
     "name": lambda made: noted.note(made.ranges(), name=b"Frontlood\0"),
     "too many ranges": lambda made: noted.note(made.ranges(), count=17),
     "no room": lambda made: noted.note(made.ranges(), size=8 + 16 * 15),
@@ -64,10 +65,6 @@ WRONG_NOTES = {
     "overlapping": lambda made: noted.note([(made.start + 9, made.end),
                                             (made.start, made.start + 10)]),
     "another size in the file": lambda made: noted.note([(made.start, made.loaded()[-1][1])]),
-    "tiers: too many": lambda made: noted.tiers([made.start + i for i in range(9)]),
-    "tiers: more than fit": lambda made: noted.tiers([made.end], count=2),
-    "tiers: descending": lambda made: noted.tiers([made.end, made.start]),
-    "tiers in the newer version": lambda made: noted.tiers([made.end], version=2),
 }
 
 
@@ -80,8 +77,7 @@ def test_a_wrong_note_is_no_note(program, asked, wrong):
 
 
 def test_ranges_are_asked_for_in_their_order(program, asked):
-    """Without what lies between, unless that is less than a page; up to sixteen. In a note of
-    version 1 the front goes to the end of the last of as many as eight tiers."""
+    """Without what lies between, unless that is less than a page; up to sixteen."""
     made = program()
 
     def asked_for(*spread, expected=None):
@@ -92,8 +88,6 @@ def test_ranges_are_asked_for_in_their_order(program, asked):
 
     assert asked_for((9, 10), (2, 4), (5, 5.5), (5.5, 6), expected=[(9, 10), (2, 4), (5, 6)])
     assert asked_for(*((number / 2, number / 2 + 0.25) for number in range(16)))
-    made.write(noted.tiers([made.start + i * MIB for i in range(1, 8)] + [made.end]))
-    assert asked(made) == made.pieces()
 
 
 def test_a_small_front_is_asked_for_without_a_look(program, calls):

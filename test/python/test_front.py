@@ -32,12 +32,6 @@ def ranges(*addresses, **fields) -> dict:
             "room": 256 - 8 * len(addresses)} | fields
 
 
-def tiers(*ends, **fields) -> dict:
-    """The same of version 1, which has the ends of tiers instead."""
-    return {"version": 1, "size": 8 + 8 * len(ends), "count": len(ends),
-            "addresses": ", ".join(ends), "room": 0} | fields
-
-
 @pytest.fixture
 def noted(link, tmp_path):
     """noted(*flags, **fields): a linear program, whose front ends at main if its note is right."""
@@ -65,8 +59,6 @@ def test_a_note_of_ranges(noted):
     read = elf.read(program.path)
     assert front.ranges_of(read) == [(end - 8, end), (0, PAGE + 1)]
     assert front.end_of(read) == end
-    program = noted(**tiers("main - 1", "main"))  # of version 1
-    assert front.ranges_of(elf.read(program.path)) == [(0, offset_of_main(program))]
 
 
 @pytest.mark.parametrize("fields", [
@@ -75,8 +67,6 @@ def test_a_note_of_ranges(noted):
     {"addresses": "main, main"}, {"addresses": f"main, {START}"},
     {"addresses": f"{START}, main + 0x10000000"}, {"addresses": "1, main"},
     ranges(START, "main", "main - 1", "main + 1"),
-    tiers("main", version=2), tiers("main", count=2), tiers(*["main"] * 9), tiers("main", "main"),
-    tiers("main", "main - 1"), tiers("main + 0x10000000"),
     {"flags": ["-Wl,-z,noseparate-code"]},  # a range of another size in the file
 ], ids=str)
 def test_a_wrong_note_is_none(noted, fields):

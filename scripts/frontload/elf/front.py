@@ -28,7 +28,7 @@ _LOADER_S = (b".interp", b".init", b".fini", b".plt", b".iplt", b".plt.got", b".
              b".got.plt", b".data.rel.ro")
 _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
-_MOST_RANGES, _MOST_TIERS, _PAGE = 16, 8, 4096
+_MOST_RANGES, _PAGE = 16, 4096
 _NOTE_SIZE = 32 + 16 * _MOST_RANGES
 
 Range = tuple[int, int]  # the offset of the first byte, and one past the last
@@ -124,8 +124,6 @@ def _noted(elf: Elf) -> list[Range]:
         if version == 2 and 1 <= count <= _MOST_RANGES and size == _NOTE_SIZE - 24:
             addresses = struct.unpack_from(f"{order}{2 * _MOST_RANGES}Q", note, 32)[:2 * count]
             return _joined(_placed(addresses, elf.segments))
-        if version == 1 and 1 <= count <= _MOST_TIERS and size == 8 + 8 * count:
-            return _of_tiers(struct.unpack_from(f"{order}{count}Q", note, 32), elf.segments)
     except (Failure, OSError, struct.error):
         pass
     return []
@@ -165,14 +163,6 @@ def _joined_parts(parts: list[Range]) -> list[Range]:
         elif begin < end:
             joined.append((begin, end))
     return joined
-
-
-def _of_tiers(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[Range]:
-    """All tiers of a note of version 1 are one range."""
-    ends = [_offset_of(end, segments, is_end=True) for end in addresses]
-    if None in ends or ends != sorted(set(ends)) or ends[0] == 0:
-        return []
-    return [(0, ends[-1])]
 
 
 def _offset_of(address: int, segments: Sequence[LoadSegment], *,
