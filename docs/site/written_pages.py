@@ -129,16 +129,8 @@ def command_pages(programs: Path) -> dict[Path, bytes]:
                         "--markdown",
                         folder], check=True,
                        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "COLUMNS": "80"})
-        return {COMMANDS / page.name: with_links(page.read_text(encoding="utf-8")).encode()
+        return {COMMANDS / page.name: page.read_bytes()
                 for page in Path(folder).iterdir()}
-
-
-def with_links(markdown: str) -> str:
-    """Pages that are named as files of the repository become links; code stays as it is."""
-    parts = re.split(r"(^```.*?^```$|`[^`\n]*`)", markdown, flags=re.DOTALL | re.MULTILINE)
-    return "".join(part if index % 2 else
-                   re.sub(r"(?<!\()\bdocs/([\w/.-]+\.md)", r"[\1](../../\1)", part)
-                   for index, part in enumerate(parts))
 
 
 def write(path: Path, written: bytes | None) -> None:

@@ -59,8 +59,7 @@ static int findSeparator(int argc, char **argv) {
   return i;
 }
 
-std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv,
-                                                       StringRef overview) {
+std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, StringRef overview) {
   int separator = findSeparator(argc, argv);
   cl::HideUnrelatedOptions(recorderOptions());
   cl::SetVersionPrinter([](raw_ostream &os) { os << toolName << " " FRONTLOAD_VERSION "\n"; });

@@ -5,8 +5,8 @@
 // mangled names from this file. A name that an lld lacks is undefined in the link of ld.frontload
 // (a changed signature changes the mangled name; but that does not contain the type that a function
 // returns), and hook_calls.h ends a link whose lld does not call what is said here.
-// docs/lld-hooks.md says why each is needed. For another lld, see whether test/link passes, and then
-// change the version.
+// docs/lld-hooks.md says why each is needed. For another lld, see whether test/link passes, and
+// then change the version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.

@@ -22,7 +22,7 @@ LIBRARIES = {"numpy", "scipy", "rich", "elftools", "jinja2", "matplotlib"}
 
 
 @pytest.mark.parametrize(("args", "code"), [
-    (["--version"], 0), (["--help"], 0), (["run", "--", "true"], 0), (["check"], 2),
+    (["--version"], 0), (["--help"], 0), (["check"], 2),
     (["measure", "--help"], 0), (["profile", "--help"], 0), (["info"], 0)], ids=str)
 def test_what_is_loaded(run, tools, args, code):
     """No library for what needs none, and for no verb another one. info is called on

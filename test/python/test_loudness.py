@@ -11,13 +11,13 @@ from frontload.cli import parser as parsing
 def test_every_verb_has_them():
     """Before the verb and after it, long and short."""
     (verbs,) = command_line.build_parser()._subparsers._group_actions
-    for name, verb in verbs.choices.items():
+    for verb in verbs.choices.values():
         for parser in parsing.verbs_below(verb):
-            assert {"-q", "--quiet", "-v", "--verbose"} <= parser._option_string_actions.keys() or (
-                name == "run"), parser.prog
+            assert {"-q", "--quiet", "-v",
+                    "--verbose"} <= parser._option_string_actions.keys(), parser.prog
     for args in (["-q", "info"], ["info", "--quiet"]):
         assert parsing.parse(command_line.build_parser(), args).quiet
-    for args in (["-v", "run", "--", "x"], ["run", "-v", "--", "x"]):
+    for args in (["-v", "faults", "--", "x"], ["faults", "-v", "--", "x"]):
         assert parsing.parse(command_line.build_parser(), args).verbose
 
 
@@ -34,14 +34,12 @@ def test_quiet_leaves_the_result_and_errors(cli, link, tmp_path, option):
     assert not errors.is_quiet()
 
 
-def test_verbose_tells_what_is_run(cli, frontload, tools, link, startup):
+def test_verbose_tells_what_is_run(cli, tools, link, startup):
     """Each program that is started, as it could be typed."""
     check = ("check", link().path, "--profile", startup("main"))
     shown = cli(*check, "--verbose").err
     assert re.search(r"^frontload: run: .*/frontload-resolve'? ", shown, re.MULTILINE)
     assert "frontload: run: " not in cli(*check).err
-    shown = frontload("run", "-v", "--", "true").stderr
-    assert re.search("^frontload: run: .*frontload-run'? --verbose -- true$", shown, re.MULTILINE)
 
 
 def test_an_error_may_have_several_notes(capsys):

@@ -363,14 +363,13 @@ def test_who_reads_the_output_does_not_wait_for_the_reads(build, strace, spawn, 
     assert "SIGSTOP" in (tmp_path / "calls").read_text()
 
 
-@pytest.mark.parametrize(("launcher", "name", "said"), [
-    (["frontload-run"], "pipe", "is not a regular file"),
-    (["frontload", "run"], "link", "No such file or directory")])
-def test_a_list_that_is_not_there(run, build, tmp_path, launcher, name, said):
+@pytest.mark.parametrize(("name", "said"), [
+    ("pipe", "is not a regular file"), ("link", "No such file or directory")])
+def test_a_list_that_is_not_there(run, build, tmp_path, name, said):
     """It is told in one line, and the command is what it is without."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("nowhere")
-    result = run(build / "bin" / launcher[0], *launcher[1:], f"--files={tmp_path}/{name}", "--",
+    result = run(build / "bin/frontload-run", f"--files={tmp_path}/{name}", "--",
                  "sh", "-c", "echo $0 $#; exit 7", "named", "twice", code=7)
     assert result.stdout == "named 1\n"
     assert result.stderr == f"frontload-run: warning: {tmp_path}/{name}: {said}\n"

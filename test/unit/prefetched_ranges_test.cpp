@@ -99,15 +99,6 @@ TEST(PrefetchedRanges, AreNoneInANoteOfAnotherShape) {
     EXPECT_EQ(rangesOfNote(other), Ranges());
 }
 
-// A note of version 1 has ends.
-TEST(PrefetchedRanges, OfTiersAreOne) {
-  EXPECT_EQ(rangesOfNote(note(1, 2, {0x10800, 0x13010}, 2)), (Ranges{{0, 0x3010}}));
-  for (const std::string &other :
-       {note(1, 2, {0x13010, 0x10800}, 2), note(1, 1, {0x10800, 0x13010}, 2),
-        note(1, 1, {0x12001}, 1), note(2, 1, {0x10800}, 1)})
-    EXPECT_EQ(rangesOfNote(other), Ranges());
-}
-
 // A damaged table is not gone through without end: 2^32 symbols, which 32 bits count as none.
 TEST(AProgramPrefetchesItself, IfItsSymbolsSayIt) {
   auto prefetches = [](const std::string &symbol, const std::string &ofSymtab = "") {

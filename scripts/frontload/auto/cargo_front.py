@@ -4,6 +4,7 @@ import hashlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from frontload.auto import cargo
 from frontload.auto.cargo import Program
@@ -74,7 +75,7 @@ def build(program: Program, options: Sequence[str], *, prefetch: bool, min_match
     if prefetch:
         words.append("--front-prefetch")
     executable = cargo.link(program, options, words)
-    placed = files.parse_json(report.read_bytes(), report)
+    placed: Any = files.parse_json(report.read_bytes(), report)
     if placed["front"] is None:
         errors.note(f"{executable}: built without a front, because a cold start may read more with "
                     f"one ({report} lists the starts)")

@@ -45,7 +45,7 @@ class Library:
     link_map: str = ""
     profile: str = ""
     names: int = 0
-    report: Report | None = None
+    report: Report = field(init=False, repr=False)
     prediction: dict | None = field(default=None, repr=False)
 
     @property
@@ -104,7 +104,7 @@ def _soname(path: str) -> str:
         for segment in ELFFile(file).iter_segments("PT_DYNAMIC"):
             assert isinstance(segment, DynamicSegment)
             for tag in segment.iter_tags("DT_SONAME"):
-                return tag.soname
+                return tag.soname  # type: ignore[attr-defined]  # set by its kind
     return os.path.basename(path)
 
 

@@ -188,7 +188,7 @@ def family(link: LinkCommand) -> Family:
 def knows_ld_path(link: LinkCommand) -> bool:
     """Whether this clang is new enough for --ld-path."""
     match = re.search(r"clang version (\d+)", version_of(link.arguments[0], link.directory))
-    return bool(match) and int(match[1]) >= _CLANG_WITH_LD_PATH
+    return match is not None and int(match[1]) >= _CLANG_WITH_LD_PATH
 
 
 @cache

@@ -76,7 +76,8 @@ def arguments(found: Sequence[Token], of_linker: bool = False) -> list[str]:
 
 def separate(found: Sequence[Token], directory: str = ".") -> tuple[list[Token], list[Hindrance]]:
     """The tokens that can stay, and what hinders."""
-    stay, hindrances = [], []
+    stay: list[Token] = []
+    hindrances: list[Hindrance] = []
     position = 0
     while position < len(found):
         token = found[position]

@@ -43,7 +43,7 @@ def read_makefile(folder: Folder) -> None:
         if path.is_file():
             text = text_of(path)
             clean = _CLEAN.search(text)
-            folder.has_clean = bool(clean) and not _REMOVES_ITSELF.search(clean[1])
+            folder.has_clean = clean is not None and not _REMOVES_ITSELF.search(clean[1])
             _take_variables(folder, dict(_VARIABLE.findall(text)), path)
             return
 

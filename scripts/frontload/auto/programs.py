@@ -49,7 +49,7 @@ class Program:
         return asdict(self) | {"compilers": list(self.compilers)}
 
 
-def look(path: os.PathLike | str) -> Program:
+def look(path: os.PathLike[str] | str) -> Program:
     """Looks into a linked file; BadData if it is none."""
     read = elf.read(path)
     if not read.linked:
@@ -71,13 +71,13 @@ def look(path: os.PathLike | str) -> Program:
         has_front=front.end_of(read) is not None, machine=loading.machine)
 
 
-def _is_library(path: os.PathLike | str, loading: Loading) -> bool:
+def _is_library(path: os.PathLike[str] | str, loading: Loading) -> bool:
     """A static-pie has no interpreter either, but says that it is a program."""
     flags = loading.dynamic.get(0x6ffffffb, 0)  # DT_FLAGS_1
     return not flags & 0x08000000  # DF_1_PIE
 
 
-def _comments(path: os.PathLike | str) -> list[str]:
+def _comments(path: os.PathLike[str] | str) -> list[str]:
     try:
         with open(path, "rb") as file:
             section = ELFFile(file).get_section_by_name(".comment")
@@ -109,7 +109,7 @@ def _compilers(comments: list[str]) -> Iterator[str]:
                    else match[4])
 
 
-def below(folder: os.PathLike | str) -> list[Program]:
+def below(folder: os.PathLike[str] | str) -> list[Program]:
     """The programs and shared libraries in a folder and below it, the largest first. Links to
     files, what is no ELF file, and what frontload auto has left do not count."""
     found = {}
@@ -127,10 +127,10 @@ def below(folder: os.PathLike | str) -> list[Program]:
     return sorted(found.values(), key=lambda each: (-each.size, each.path))
 
 
-def _files(folder: os.PathLike | str) -> Iterator[Path]:
+def _files(folder: os.PathLike[str] | str) -> Iterator[Path]:
     """Files that may be programs: that can be executed, and are no intermediate ones."""
     seen = 0
-    for inside, folders, names in os.walk(folder):
+    for inside, folders, names in os.walk(os.fspath(folder)):
         folders[:] = sorted(name for name in folders if name not in _NO_BUILD)
         for name in sorted(names):
             seen += 1

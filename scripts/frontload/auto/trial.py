@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontload.auto import comparison, libraries, linker_options, objects, programs, relink
 from frontload.auto.comparison import Comparison
@@ -37,6 +38,9 @@ from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.recording import command as recording
 from frontload.recording.watched import Watched
+
+if TYPE_CHECKING:
+    from frontload.measure.measurement import Measurement
 
 MEASURED_RUNS = 10
 _DISK = "hdd"  # the device that a front is judged for
@@ -90,12 +94,12 @@ class Outcome:
     sections: Sections
     hindrances: list[Hindrance]
     before: programs.Program
-    after: programs.Program | None = None
+    after: programs.Program = field(init=False)
     names: int = 0
     has_data: bool = False
-    report: coverage.Report | None = None
+    report: coverage.Report = field(init=False)
     comparisons: list[Comparison] = field(default_factory=list)
-    measurement: object | None = None  # measure.Measurement
+    measurement: "Measurement | None" = None
     prediction: dict | None = None  # what prediction.predict says
     libraries: dict[str, str] = field(default_factory=dict)  # the profiles of modules
     linked: list[Library] = field(default_factory=list)  # those that have a front now, too
@@ -167,7 +171,7 @@ def _seconds(counts: dict) -> float:
             + counts.get("read_bytes", 0) / disk.bytes_per_second)
 
 
-def _condition(measurement) -> str:
+def _condition(measurement: "Measurement") -> str:
     return measurement.plan.conditions[0]
 
 
@@ -234,7 +238,7 @@ def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcom
         for library, path in fronts:
             os.replace(path, library.output)
         if plan.keep:
-            _keep(plan, traces, link_map)
+            _keep(plan.keep, traces, link_map)
         outcome.after = programs.look(plan.output)
         if plan.measured_runs:
             _measure(plan, outcome, libraries.place(
@@ -361,8 +365,8 @@ def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, b
         merger = merge.Merger(program=library.plain,
                               link_map=library.link_map if outcome.has_data else None) \
             if library else merge.Merger(program=os.path.basename(module))
-        for path in trace.find(traces):
-            merger.add(str(path))
+        for recorded in trace.find(traces):
+            merger.add(str(recorded))
         made = merger.result()
         name = os.path.basename(module)
         if library:
@@ -407,10 +411,10 @@ def _is_of(path: Path, program: str) -> bool:
     return main is not None and main.path == program
 
 
-def _keep(plan: Plan, traces: Path, link_map: str) -> None:
-    os.makedirs(plan.keep, exist_ok=True)
+def _keep(folder: str, traces: Path, link_map: str) -> None:
+    os.makedirs(folder, exist_ok=True)
     for path in [*trace.find(traces), Path(link_map)]:
-        shutil.copy2(path, plan.keep)
+        shutil.copy2(path, folder)
 
 
 @contextmanager

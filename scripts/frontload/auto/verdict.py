@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from frontload import __version__
 from frontload.auto import advice, detect
@@ -14,6 +15,9 @@ from frontload.auto.trial import Outcome, Plan, is_placed
 from frontload.base import console, files
 from frontload.base.errors import count, percent, printable
 from frontload.profile.coverage import Report
+
+if TYPE_CHECKING:
+    from frontload.measure.measurement import Measurement
 
 SCHEMA = "frontload-auto/1"
 
@@ -74,9 +78,10 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
             lines.append(f"left out of the link: {each.option}: {each.why}; {each.remedy}"
                          if each.kind != REPLACED else
                          f"in the link: {each.option}: {each.why}; {each.remedy}")
-    if outcome.measured_gain() is False and outcome.predicted_gain():
-        lines.append(f"cold starts read no less on this device, which reads {_read_ahead(outcome)} "
-                     "KiB ahead; they do on devices that read less ahead")
+    if outcome.measurement and outcome.measured_gain() is False and outcome.predicted_gain():
+        lines.append("cold starts read no less on this device, which reads "
+                     f"{_read_ahead(outcome.measurement)} KiB ahead; they do on devices that read "
+                     "less ahead")
     lines += [f"missing: {each.what}: {each.why}; {each.remedy}" for each in outcome.missing]
     for line in lines:
         print(printable(line))
@@ -103,17 +108,18 @@ def _same(same: bool | None) -> str:
     return {True: "the same", False: "NOT the same", None: "cannot be compared"}[same]
 
 
-def _read_ahead(outcome: Outcome) -> str:
-    found = {place["read_ahead_kib"] for place in outcome.measurement.places.values()}
+def _read_ahead(measurement: "Measurement") -> str:
+    found = {place["read_ahead_kib"] for place in measurement.places.values()}
     return " or ".join(sorted(map(str, found - {None}))) or "?"
 
 
-def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
+def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
     before, after = outcome.before, outcome.after
-    rows = [("file, bytes", f"{before.size:,}", f"{after.size:,}"),
-            ("linked by", "ld.frontload" if before.has_front else before.linker, "ld.frontload"),
-            ("relative relocations", *("packed" if each.packed_relocations else "not packed"
-                                       for each in (before, after)))]
+    rows: list[tuple[str, ...]] = [
+        ("file, bytes", f"{before.size:,}", f"{after.size:,}"),
+        ("linked by", "ld.frontload" if before.has_front else before.linker, "ld.frontload"),
+        ("relative relocations", *("packed" if each.packed_relocations else "not packed"
+                                   for each in (before, after)))]
     if outcome.measurement is not None:
         from frontload.measure.results import figures, show_time, time_unit
 

@@ -82,7 +82,8 @@ def read_calls(lines: Iterable[str], folder: str, program: str) -> list[LinkComm
     """The links of a program in strace's text: those of compiler drivers, or if there are none,
     those of linkers, which a driver that we do not know may have started."""
     folders = [folder]
-    drivers, linkers = [], []
+    drivers: list[LinkCommand] = []
+    linkers: list[LinkCommand] = []
     for call in strace.calls(lines):
         if call.name in ("chdir", "fchdir"):
             folders.append(os.path.join(folder, call.path or call.base or "."))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from frontload.base.errors import is_quiet, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+Item = TypeVar("Item")
 
 
 def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
@@ -22,8 +24,8 @@ def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
 
     result = Table(box=None, pad_edge=False, header_style="bold")
     for position, column in enumerate(columns):
-        justify = "right" if position in numbers else "left"
-        result.add_column(column, justify=justify, overflow="fold")
+        result.add_column(column, justify="right" if position in numbers else "left",
+                          overflow="fold")
     return result
 
 
@@ -41,7 +43,7 @@ def show(what: Table) -> None:
     Console(width=width, highlight=False).print(what)
 
 
-def progress(items: Iterable, what: str, total: int | None = None) -> Iterable:
+def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
     """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet.
     `total` is how many they are, if they have no length."""
     if is_quiet() or not sys.stderr.isatty():

@@ -5,6 +5,7 @@ Without one, and for names that are not from C++ or Rust, the name of the symbol
 
 import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.tools import find_tool, llvm_tool
@@ -33,7 +34,7 @@ def demangled(names: Iterable[bytes]) -> dict[bytes, str]:
     return shown
 
 
-def _program():
+def _program() -> Path | None:
     try:
         return llvm_tool("llvm-cxxfilt")
     except Failure:

@@ -19,7 +19,10 @@ from pydantic import BaseModel, StrictStr, ValidationError, conint
 from frontload.base.errors import BadData
 
 LARGEST = (1 << 62) - 1  # sums of two still fit into 64 bits
-Number = conint(strict=True, ge=0, le=LARGEST)
+if typing.TYPE_CHECKING:
+    Number: typing.TypeAlias = int
+else:
+    Number = conint(strict=True, ge=0, le=LARGEST)
 Text = StrictStr
 _LONGEST = 40
 
@@ -32,12 +35,12 @@ class Part(BaseModel):
     CALLED: typing.ClassVar[str] = "an object"
 
 
-def bad(path: os.PathLike | str, place: str, what: str, note: str | None = None) -> BadData:
+def bad(path: os.PathLike[str] | str, place: str, what: str, note: str | None = None) -> BadData:
     """The failure for what stands at a place in a document."""
     return BadData(path, f"{place or 'the document'}: {what}", note=note)
 
 
-def checked(model: type[Model], value: object, path: os.PathLike | str,
+def checked(model: type[Model], value: object, path: os.PathLike[str] | str,
             note: str | None = None, quoting: bool = True) -> Model:
     """The object that a parsed document is; `path` and `note` are for messages, and `quoting` says
     whether they show what a wrong value is."""
@@ -64,16 +67,16 @@ def _wrong(kind: object, value: object, location: Iterable[str | int]
     thing should be."""
     place = ""
     for key in location:
-        if not isinstance(value, list if isinstance(key, int) else dict):
-            break
-        if isinstance(key, int):
+        if isinstance(key, int) and isinstance(value, list):
             place += f"[{key}]"
             value, kind = value[key], typing.get_args(kind)[0]
-        else:
+        elif isinstance(key, str) and isinstance(value, dict):
             place += f".{key}" if place else key
             value = value.get(key)
             kind = (typing.get_type_hints(kind, include_extras=True)[key] if _is_part(kind)
                     else typing.get_args(kind)[1])
+        else:
+            break
         kind = _without_none(kind)
     return place, value, kind
 
@@ -86,7 +89,7 @@ def _called(kind: object) -> str:
     return "a list" if (typing.get_origin(kind) or kind) is list else "an object"
 
 
-def _is_part(kind: object) -> bool:
+def _is_part(kind: object) -> typing.TypeGuard[type[Part]]:
     return isinstance(kind, type) and issubclass(kind, Part)
 
 

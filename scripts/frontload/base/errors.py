@@ -33,7 +33,7 @@ class Failure(Exception):
         self.code = code
         self.note = note
 
-    def __reduce__(self):  # to come here from another process
+    def __reduce__(self) -> tuple[object, ...]:  # to come here from another process
         return _failure, (self.message, self.code, self.note)
 
 
@@ -44,7 +44,8 @@ def _failure(message: str, code: int, note: str | None) -> Failure:
 class BadData(Failure):
     """A file's contents are bad; `offset` is the byte at which, or `line` the line."""
 
-    def __init__(self, path, what: str, *, offset=None, line=None, note=None):
+    def __init__(self, path: os.PathLike[str] | str, what: str, *, offset: int | None = None,
+                 line: int | None = None, note: str | None = None):
         where = os.fspath(path)
         if line is not None:
             where += f":{line}"

@@ -7,16 +7,19 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from frontload.base.errors import BadData, Failure, printable
 
 _PIECE = 1 << 20  # bytes of a file that is compared and copied
 STDOUT = "-"  # in the place of an output file's path
 
+Document = dict[str, Any]  # a JSON object
 
-def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
+
+def open_input(path: os.PathLike[str] | str, note: str | None = None) -> BufferedReader:
     """Opens a file that must be there; `note` says what to do if it is not."""
     try:
         if os.path.isdir(path):
@@ -26,19 +29,19 @@ def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
         raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
 
 
-def must_be_file(path: os.PathLike | str) -> None:
+def must_be_file(path: os.PathLike[str] | str) -> None:
     """Refuses what can be read only once, such as a pipe."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise Failure(f"{os.fspath(path)}: is not a file but a stream, and cannot be read twice",
                       note="write it to a file first")
 
 
-def read_text(path: os.PathLike | str) -> str:
+def read_text(path: os.PathLike[str] | str) -> str:
     """The text of a file of the system, whatever the locale is; any bytes can be in it."""
     return Path(path).read_text("utf-8", "surrogateescape")
 
 
-def parse_json(data: bytes | str, path: os.PathLike | str,
+def parse_json(data: bytes | str, path: os.PathLike[str] | str,
                note: str | None = None) -> object:
     """The value that a file's JSON stands for; BadData with the note if it is none."""
     try:
@@ -47,12 +50,12 @@ def parse_json(data: bytes | str, path: os.PathLike | str,
         raise BadData(path, f"not JSON: {problem}", note=note) from problem
 
 
-def is_stdout(path: os.PathLike | str | None) -> bool:
+def is_stdout(path: os.PathLike[str] | str | None) -> bool:
     """Whether what a user gave for an output file means stdout: nothing, or `-`."""
     return path is None or os.fspath(path) == STDOUT
 
 
-def write_output(path: os.PathLike | str | None, data: bytes | Iterable[bytes]) -> None:
+def write_output(path: os.PathLike[str] | str | None, data: bytes | Iterable[bytes]) -> None:
     """Writes a result to `path`, or to stdout if there is none or it is `-`.
 
     Every verb writes its results with this function, so `-` means the same in all of them.
@@ -61,7 +64,7 @@ def write_output(path: os.PathLike | str | None, data: bytes | Iterable[bytes]) 
     data: the whole result, or lines and other pieces of it, which are gone through once or twice
     """
     pieces = (data,) if isinstance(data, bytes) else data
-    if not is_stdout(path):
+    if path is not None and not is_stdout(path):
         _write_if_changed(path, pieces)
         return
     is_terminal = sys.stdout.isatty()
@@ -75,22 +78,22 @@ def _for_terminal(data: bytes) -> bytes:
                    for character in data.decode("utf-8", "surrogateescape")).encode("utf-8")
 
 
-def write_json(path: os.PathLike | str | None, document: object, indent: int = 1) -> None:
+def write_json(path: os.PathLike[str] | str | None, document: object, indent: int = 1) -> None:
     """As write_output, for a value as JSON."""
     write_output(path, json.dumps(document, indent=indent).encode() + b"\n")
 
 
-def write_profile(path: os.PathLike | str | None, data: bytes) -> None:
+def write_profile(path: os.PathLike[str] | str | None, data: bytes) -> None:
     """As write_output, for a startup profile: its folder is made if it is not there.
 
     Profiles are kept in a folder of their own, and the first one is written before there is one.
     """
-    if not is_stdout(path):
+    if path is not None and not is_stdout(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_output(path, data)
 
 
-def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
+def write_if_changed(path: os.PathLike[str] | str, data: bytes) -> bool:
     """Puts `data` at `path` by a temporary file beside it and a rename.
 
     A file that already holds `data` is left alone, so that a build does not redo what depends on
@@ -100,7 +103,7 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     return _write_if_changed(path, (data,))
 
 
-def _write_if_changed(path: os.PathLike | str, pieces: Iterable[bytes]) -> bool:
+def _write_if_changed(path: os.PathLike[str] | str, pieces: Iterable[bytes]) -> bool:
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         with open(path, "wb") as stream:
@@ -124,7 +127,7 @@ def _holds(path: Path, pieces: Iterable[bytes]) -> bool:
         return all(stream.read(len(piece)) == piece for piece in pieces) and not stream.read(1)
 
 
-def copy_if_changed(source: os.PathLike | str, path: os.PathLike | str) -> bool:
+def copy_if_changed(source: os.PathLike[str] | str, path: os.PathLike[str] | str) -> bool:
     """As write_if_changed, of what another file holds, of which little is in memory at a time."""
     path = Path(path)
     if path.is_file() and path.stat().st_size == os.path.getsize(source) and _are_alike(source,
@@ -135,7 +138,7 @@ def copy_if_changed(source: os.PathLike | str, path: os.PathLike | str) -> bool:
     return True
 
 
-def _are_alike(one: os.PathLike | str, other: os.PathLike | str) -> bool:
+def _are_alike(one: os.PathLike[str] | str, other: os.PathLike[str] | str) -> bool:
     with open(one, "rb") as first, open(other, "rb") as second:
         while piece := first.read(_PIECE):
             if piece != second.read(_PIECE):

@@ -2,6 +2,7 @@
 address."""
 
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -29,7 +30,8 @@ def are_among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
     return ascending[nearest] == values
 
 
-def positions(ascending: np.ndarray, values: np.ndarray, side: str = "left") -> np.ndarray:
+def positions(ascending: np.ndarray, values: np.ndarray,
+              side: Literal["left", "right"] = "left") -> np.ndarray:
     """Where values would stand, as np.searchsorted: that takes five times as long for a million
     values that do not ascend, because each looks at other parts of the memory."""
     order = np.argsort(values)

@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any, cast
 
 from frontload.base.errors import EXIT_USAGE, HOW_TO_RUN, Failure, Interrupted
 from frontload.base.files import read_text
@@ -44,7 +45,7 @@ _LAST_SECONDS = 60  # for the kernel to end what was killed
 _POLL_SECONDS = 0.01
 _STDERR = 2
 
-Command = Sequence[os.PathLike | str]
+Command = Sequence[os.PathLike[str] | str]
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class TimedOut(Failure):
 
 
 @contextmanager
-def started(command: Command, *, own_group: bool = True, **options) -> Iterator[subprocess.Popen]:
+def started(command: Command, *, own_group: bool = True,
+            **options: Any) -> Iterator[subprocess.Popen[bytes]]:
     """Within `with`, a command runs, without input; whatever is left of it is ended with the block.
 
     The block waits for the command (see `wait`). `options` are those of subprocess.Popen.
@@ -76,13 +78,14 @@ def started(command: Command, *, own_group: bool = True, **options) -> Iterator[
                 (_end_group if own_group else _end)(process)
 
 
-def wait(process: subprocess.Popen, timeout: float | None = None) -> int:
+def wait(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
     """Waits for a started command, for no more than `timeout` seconds; returns its status, which is
     negative if a signal ended it."""
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired as problem:
-        raise TimedOut(f"{process.args[0]}: did not end within {timeout:g} seconds") from problem
+        program = cast(list[str], process.args)[0]
+        raise TimedOut(f"{program}: did not end within {timeout:g} seconds") from problem
 
 
 def run(command: Command, *, directory: str | None = None,
@@ -118,13 +121,13 @@ def run_in_foreground(command: Command, environment: Mapping[str, str],
     """Runs a command in our place: with our descriptors and terminal, and it decides what signals
     do. Returns its exit status, which is 128 + N if signal N has ended it. `meanwhile` is called
     while it runs."""
-    child: subprocess.Popen | None = None
+    child: subprocess.Popen[bytes] | None = None
     early: list[int] = []
 
     # A terminal sends SIGINT and SIGQUIT to the command as well as to us, so they are only not
     # obeyed here; the others come to us alone and are handed on. They are handled, not ignored,
     # because a program inherits what is ignored.
-    def hand_on(number: int, _frame=None) -> None:
+    def hand_on(number: int, _frame: object = None) -> None:
         if child is None:
             early.append(number)
         elif number not in _FROM_TERMINAL:
@@ -145,7 +148,7 @@ def unwinding_on_signals() -> Iterator[None]:
 
     What is ignored (by nohup, say) stays so.
     """
-    def unwind(number, frame):
+    def unwind(number: int, _frame: object) -> None:
         for each in _ENDING_SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(number)
@@ -155,7 +158,7 @@ def unwinding_on_signals() -> Iterator[None]:
 
 
 @contextmanager
-def _handled(numbers: Sequence[int], handler) -> Iterator[None]:
+def _handled(numbers: Sequence[int], handler: Callable[[int, object], object]) -> Iterator[None]:
     """Within `with`, signals are handled so; but for those that are ignored."""
     before = {number: other for number in numbers
               if (other := signal.getsignal(number)) not in (signal.SIG_IGN, None)}
@@ -180,22 +183,23 @@ def _signals_held() -> Iterator[None]:
         signal.raise_signal(number)
 
 
-def _popen(command: Command, *, own_codes: bool = False, **options) -> subprocess.Popen:
+def _popen(command: Command, *, own_codes: bool = False,
+           **options: Any) -> subprocess.Popen[bytes]:
     """`own_codes`: what cannot be run has the exit codes that shells give it."""
     try:
-        return subprocess.Popen(list(map(os.fspath, command)), **options)
+        return subprocess.Popen([os.fspath(word) for word in command], **options)
     except OSError as problem:
         code = NOT_FOUND if isinstance(problem, FileNotFoundError) else CANNOT_RUN
         raise Failure(f"{os.fsdecode(problem.filename or command[0])}: {problem.strerror}",
                       code=code if own_codes else EXIT_USAGE, note=HOW_TO_RUN) from problem
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     process.wait()
 
 
-def _end_group(process: subprocess.Popen) -> None:
+def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Ends all processes of a command's group. It is reaped last: until then its number, which is
     the group's, cannot become another's."""
     for number, seconds in ((signal.SIGTERM, _PATIENCE_SECONDS), (signal.SIGKILL, _LAST_SECONDS)):
@@ -222,7 +226,7 @@ def _is_alive(group: int) -> bool:
     return False
 
 
-def _text(file) -> str:
+def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode("utf-8", "surrogateescape")
 

@@ -16,14 +16,11 @@ def words(content: str) -> list[str]:
     for character in characters:
         if character == "\\":
             word = [*(word or []), next(characters, "")]
-        elif quote:
-            if character == quote:
-                quote = ""
-            else:
-                word.append(character)
-        elif character in "'\"":
+        elif character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
             quote, word = character, word or []
-        elif character in " \t\n\v\f\r":
+        elif not quote and character in " \t\n\v\f\r":
             if word is not None:
                 found.append("".join(word))
             word = None

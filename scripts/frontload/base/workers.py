@@ -6,20 +6,21 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from frontload.base.errors import EXIT_USAGE, Failure
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 _AHEAD = 4  # items a process, so that none waits, and no pile of results grows
 
 # What a worker inherits: closures and large tables need not be sent.
-_work: Callable
-_items: Sequence
+_work: Callable[[Any], object]
+_items: Sequence[object]
 
 
 def count() -> int:
@@ -42,7 +43,7 @@ def in_order(work: Callable[[Item], Result], items: Sequence[Item],
     _work, _items = work, items
     jobs = min(jobs, len(items))
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin, (os.getpid(),))
-    waiting: deque = deque()
+    waiting: deque[Future[Any]] = deque()
     try:
         for index in range(len(items)):
             waiting.append(pool.submit(_do, index))
@@ -67,5 +68,5 @@ def _begin(parent: int) -> None:
         os._exit(1)
 
 
-def _do(index: int):
+def _do(index: int) -> object:
     return _work(_items[index])

@@ -139,14 +139,14 @@ def command(args: argparse.Namespace) -> list[str]:
     return words
 
 
-def add_min_match(parser: argparse.ArgumentParser) -> None:
+def add_min_match(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
                         default=DEFAULT_MIN_MATCH,
                         help="fail if less than this share of the profile's names is found "
                         "(default %(default)g; 0 never fails)")
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "the result as JSON", *,
+def add_json(parser: argparse._ActionsContainer, what: str = "the result as JSON", *,
              instead_of: str = "the tables", not_over: str | None = None) -> None:
     """Adds `--json FILE`, by the rule above. `not_over` is the schema of JSON that must not be
     overwritten, because the verb reads it."""

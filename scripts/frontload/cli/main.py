@@ -93,7 +93,7 @@ def build_parser() -> Parser:
     command.add_argument("--version", action=version.Version, nargs=0,
                          help="show the version, and that of the LLVM it was built with")
     parsing.add_loudness(command)
-    command.add_subparsers(
+    command.add_subparsers(  # type: ignore[call-overload]  # hands all to the action
         action=parsing.Verbs, dest="verb", metavar="VERB", title="verbs", required=True,
         summaries={name: verb.summary for name, verb in VERBS.items()}, first_of_others="show",
         load=lambda name: _load(VERBS[name]))
@@ -138,7 +138,7 @@ def main(argv: list[str] | None = None) -> int:
         return errors.EXIT_USAGE
     verb = next((word for word in argv if word in VERBS and not is_cargo), parser.prog)
     # A name that the terminal's encoding lacks must not end the command.
-    sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     try:
         args = parsing.parse(parser, argv)
         loudness.choose(quiet=getattr(args, "quiet", False),

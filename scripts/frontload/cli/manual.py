@@ -93,12 +93,13 @@ def man_page(page: Page) -> str:
     """The page as roff. Without SOURCE_DATE_EPOCH it has no date, never that of the build."""
     with tempfile.TemporaryDirectory(prefix="frontload-man.") as folder:
         script = Path(folder, page.file_name)
-        script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(_for_help2man(page.help))}\n")
+        script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(_for_help2man(page.help))}\n",
+                          encoding="utf-8")
         script.chmod(0o755)
         made = subprocess.run(
             ["help2man", "--no-info", f"--name={page.summary}", f"--source=Frontload {__version__}",
              f"--version-string={__version__}", "--manual=Frontload Manual", script],
-            check=True, capture_output=True, text=True,
+            check=True, capture_output=True, encoding="utf-8",
             env={"SOURCE_DATE_EPOCH": "0", **os.environ, "LC_ALL": "C.UTF-8"}).stdout
     return made if "SOURCE_DATE_EPOCH" in os.environ else made.replace('"January 1970"', '""', 1)
 
@@ -134,8 +135,7 @@ def reference_page(page: Page) -> str:
 def reference_index(pages: list[Page]) -> str:
     return "\n".join([
         "# Commands", "", "What each command says with `--help`; the man pages have the same.", "",
-        "| command | what it is for |", "| --- | --- |",
-        *(f"| [{page.name}]({page.file_name}.md) | {page.summary} |" for page in pages), ""])
+        *(f"- [{page.name}]({page.file_name}.md): {page.summary}" for page in pages), ""])
 
 
 def completions() -> dict[Path, str]:
@@ -150,9 +150,9 @@ def completions() -> dict[Path, str]:
     for each in (parser, *_verbs(parser).values()):
         for action in each._actions:
             if action.metavar == _FOLDER:
-                action.complete = shtab.DIRECTORY
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # shtab's own
             elif action.metavar in _FILE:
-                action.complete = shtab.FILE
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
     return {Path(folder, name.format(parser.prog)): shtab.complete(parser, shell)
             for shell, (folder, name) in _COMPLETIONS.items()}
 

@@ -133,12 +133,13 @@ class Verbs(argparse._SubParsersAction):
                  load: Callable[[str], Parser], **options):
         super().__init__(*args, **options)
         self.first_of_others = first_of_others
-        self._name_parser_map = self.choices = _Loaded(summaries, load)
+        self.choices = _Loaded(summaries, load)  # type: ignore[assignment]  # any Mapping will do
+        self._name_parser_map = self.choices
         self._choices_actions += [self._ChoicesPseudoAction(name, (), summary)
                                   for name, summary in summaries.items()]
 
 
-class _Loaded(Mapping):
+class _Loaded(Mapping[str, Parser]):
     """The parser of each verb, made when it is asked for."""
 
     def __init__(self, names: Iterable[str], load: Callable[[str], Parser]):
@@ -146,9 +147,10 @@ class _Loaded(Mapping):
         self._load = load
 
     def __getitem__(self, name: str) -> Parser:
-        if self._parsers[name] is None:
-            self._parsers[name] = self._load(name)
-        return self._parsers[name]
+        parser = self._parsers[name]
+        if parser is None:
+            parser = self._parsers[name] = self._load(name)
+        return parser
 
     def __contains__(self, name: object) -> bool:
         return name in self._parsers

@@ -52,7 +52,7 @@ def make_mounts_private() -> None:
     _mount(None, "/", _MS_REC | _MS_PRIVATE)
 
 
-def _mount(source: os.PathLike | None, target: os.PathLike | str, flags: int) -> None:
+def _mount(source: os.PathLike[str] | None, target: os.PathLike[str] | str, flags: int) -> None:
     _check(_libc.mount(source and os.fsencode(source), os.fsencode(target), None, flags, None),
            os.fspath(target))
 
@@ -116,11 +116,11 @@ class Covering:
         """Those that are copied, without links."""
         return sorted(set(self._links.values()))
 
-    def place(self, file: os.PathLike | str) -> Path:
+    def place(self, file: os.PathLike[str] | str) -> Path:
         """Where the copy of one of the files is."""
         return self.mounted / self.inside(file)
 
-    def inside(self, file: os.PathLike | str) -> Path:
+    def inside(self, file: os.PathLike[str] | str) -> Path:
         """Where the copy of one of the files is, from `mounted`."""
         return Path(os.path.abspath(file)).relative_to(self._top)
 

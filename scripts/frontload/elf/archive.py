@@ -23,13 +23,13 @@ _INDEXES = (b"/", b"/SYM64/", b"__.SYMDEF", b"__.SYMDEF SORTED")
 _damaged = functools.partial(BadData, note="it is damaged or incomplete: build it again")
 
 
-def is_thin(path: os.PathLike | str) -> bool:
+def is_thin(path: os.PathLike[str] | str) -> bool:
     """Whether a file is an archive that only names its members."""
     with files.open_input(path) as stream:
         return stream.read(len(MAGIC)) == THIN_MAGIC
 
 
-def members(path: os.PathLike | str) -> Iterator[tuple[str, bytes]]:
+def members(path: os.PathLike[str] | str) -> Iterator[tuple[str, bytes]]:
     """The members of an archive, each as `archive(member)` for messages and its contents."""
     with files.open_input(path) as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -55,14 +55,14 @@ def members(path: os.PathLike | str) -> Iterator[tuple[str, bytes]]:
                 offset += length + length % 2
 
 
-def _parse_header(header: bytes, path, offset: int) -> tuple[bytes, int]:
+def _parse_header(header: bytes, path: os.PathLike[str] | str, offset: int) -> tuple[bytes, int]:
     length = header[48:58].strip()
     if len(header) < _HEADER_SIZE or header[58:60] != b"`\n" or not length.isdigit():
         raise _damaged(path, "a damaged member header in the archive", offset=offset)
     return header[:16].rstrip(b" "), int(length)
 
 
-def _long_name(name: bytes, long_names: bytes, path, offset: int) -> bytes:
+def _long_name(name: bytes, long_names: bytes, path: os.PathLike[str] | str, offset: int) -> bytes:
     where = name[1:]
     if not where.isdigit() or int(where) >= len(long_names):
         raise _damaged(path, "a member's name is not in the archive's table of names",
@@ -70,6 +70,6 @@ def _long_name(name: bytes, long_names: bytes, path, offset: int) -> bytes:
     return long_names[int(where):].split(b"\n", 1)[0]
 
 
-def _outside(path, member: str) -> bytes:
+def _outside(path: os.PathLike[str] | str, member: str) -> bytes:
     with files.open_input(os.path.join(os.path.dirname(os.fspath(path)), member)) as stream:
         return stream.read()

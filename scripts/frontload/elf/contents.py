@@ -14,9 +14,9 @@ import functools
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
@@ -29,13 +29,15 @@ REMEDY = "give the program or shared library that the linker wrote"
 damaged = functools.partial(BadData, note="it is damaged or incomplete: link it again")
 _PIECE = 1 << 22  # bytes of a table that are in memory before they are taken apart
 
+Parsed = TypeVar("Parsed")
+
 
 class Source(Protocol):
     """Where the bytes of an ELF file are."""
 
     path: str  # for messages
 
-    def stream(self) -> Iterator[BinaryIO]:
+    def stream(self) -> AbstractContextManager[BinaryIO]:
         """For `with`: a stream of all bytes, the same each time."""
 
 
@@ -43,10 +45,10 @@ class OnDisk:
     """A file. One that changes between two times is refused: it would be half of one and half of
     the other."""
 
-    def __init__(self, path: os.PathLike | str, note: str):
+    def __init__(self, path: os.PathLike[str] | str, note: str):
         self.path = os.fspath(path)
         self._note = note
-        self._seen: tuple | None = None
+        self._seen: tuple[int, ...] | None = None
 
     @contextmanager
     def stream(self) -> Iterator[BinaryIO]:
@@ -92,7 +94,7 @@ class Contents:
         self.order = "<" if self.headers.little_endian else ">"
         self.word = self.order + ("u8" if self.is_64 else "u4")
 
-    def checked(self, parse: Callable):
+    def checked(self, parse: Callable[[], Parsed]) -> Parsed:
         """What `parse` returns, which asks pyelftools."""
         try:
             return parse()
@@ -108,7 +110,7 @@ class Contents:
             raise damaged(self.path, f"{what} of {size} bytes runs past the end of the file",
                           offset=offset)
 
-    def bytes(self, offset: int, size: int, what: str) -> bytes:
+    def _bytes(self, offset: int, size: int, what: str) -> bytes:
         self.check(offset, size, what)
         self._stream.seek(offset)
         data = self._stream.read(size)
@@ -129,7 +131,7 @@ class Contents:
 
     def section(self, index: int, what: str) -> bytes:
         """The contents of a section, which has none if it takes no bytes of the file."""
-        return self.bytes(*self.place(index, what), what)
+        return self._bytes(*self.place(index, what), what)
 
     def table(self, index: int, kind: np.dtype, what: str) -> np.ndarray:
         """The contents of a section that is made of entries of a kind."""
@@ -142,7 +144,7 @@ class Contents:
         offset, left = self.place(index, what)[0], self.count(index, kind, what)
         while left:
             some = min(left, _PIECE // kind.itemsize)
-            yield np.frombuffer(self.bytes(offset, some * kind.itemsize, what), kind)
+            yield np.frombuffer(self._bytes(offset, some * kind.itemsize, what), kind)
             offset, left = offset + some * kind.itemsize, left - some
 
     def count(self, index: int, kind: np.dtype, what: str) -> int:
@@ -169,6 +171,6 @@ class Contents:
             raise damaged(self.path, f"section headers of {header['e_shentsize']} bytes, not of "
                           f"{kind.itemsize}", offset=offset)
         if count == 0:  # too many for this field: the size of section 0 is the number
-            data = self.bytes(offset, kind.itemsize, "the first section header")
+            data = self._bytes(offset, kind.itemsize, "the first section header")
             count = int(np.frombuffer(data, kind)["size"][0])
-        return np.frombuffer(self.bytes(offset, count * kind.itemsize, "section headers"), kind)
+        return np.frombuffer(self._bytes(offset, count * kind.itemsize, "section headers"), kind)

@@ -19,7 +19,7 @@ class _Loading:
     folders: tuple[str, ...] = ()  # that it has libraries looked up in
 
 
-def interpreter(path: os.PathLike | str) -> str | None:
+def interpreter(path: os.PathLike[str] | str) -> str | None:
     """The loader of an ELF program, the interpreter of a script; None if it is neither."""
     with open(path, "rb") as file:
         if file.read(2) == b"#!":
@@ -28,7 +28,7 @@ def interpreter(path: os.PathLike | str) -> str | None:
     return _read(path).interpreter
 
 
-def beside(path: os.PathLike | str) -> list[str]:
+def beside(path: os.PathLike[str] | str) -> list[str]:
     """The libraries that a program, or a library it needs, finds relative to itself ($ORIGIN)."""
     return list(dict.fromkeys(_beside(os.path.realpath(path), (), set())))
 
@@ -54,7 +54,7 @@ def _beside(path: str, inherited: Sequence[str], visited: set[str]) -> Iterator[
             yield from _beside(os.path.realpath(library), folders, visited)
 
 
-def _read(path: os.PathLike | str) -> _Loading:
+def _read(path: os.PathLike[str] | str) -> _Loading:
     needed, folders, loader = [], [], None
     try:
         with open(path, "rb") as file:
@@ -64,7 +64,7 @@ def _read(path: os.PathLike | str) -> _Loading:
                 elif isinstance(segment, DynamicSegment):
                     for tag in segment.iter_tags():
                         if tag.entry.d_tag == "DT_NEEDED":
-                            needed.append(tag.needed)
+                            needed.append(tag.needed)  # type: ignore[attr-defined]  # set by its kind
                         elif tag.entry.d_tag in ("DT_RUNPATH", "DT_RPATH"):
                             folders += getattr(tag, tag.entry.d_tag[3:].lower()).split(":")
     except Exception:

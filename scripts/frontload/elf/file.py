@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
+from elftools.elf.segments import NoteSegment
 
 from frontload.base import files
 from frontload.base.errors import BadData
@@ -62,7 +63,7 @@ class Elf:
         return self.symbols
 
 
-def read(path: os.PathLike | str, note: str = REMEDY) -> Elf:
+def read(path: os.PathLike[str] | str, note: str = REMEDY) -> Elf:
     """Reads an ELF file; what is none, or is damaged, raises BadData."""
     return _elf(OnDisk(path, note), note)
 
@@ -115,7 +116,7 @@ def _section_names(contents: Contents) -> list[bytes]:
 
 def _build_id(contents: Contents) -> bytes:
     for segment in contents.headers.iter_segments():
-        if segment["p_type"] == "PT_NOTE":
+        if isinstance(segment, NoteSegment):
             for note in segment.iter_notes():
                 if note["n_type"] == "NT_GNU_BUILD_ID":
                     return bytes.fromhex(note["n_desc"])

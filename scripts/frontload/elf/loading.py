@@ -11,7 +11,7 @@ import numpy as np
 
 from frontload.base import files
 from frontload.elf.constants import SHF_ALLOC, SHT_DYNAMIC, SHT_REL, SHT_RELA, SHT_RELR
-from frontload.elf.contents import REMEDY, Contents, damaged
+from frontload.elf.contents import REMEDY, Contents, Parsed, damaged
 
 
 class Relocations:
@@ -56,7 +56,7 @@ class EntryPoint:
     has_interpreter: bool  # the loader runs before it
 
 
-def read_loading(path: os.PathLike | str) -> Loading:
+def read_loading(path: os.PathLike[str] | str) -> Loading:
     """Reads what the loader works from; what is damaged raises BadData."""
     return _read(path, _loading)
 
@@ -66,13 +66,13 @@ def parse_loading(path: str, data: bytes) -> Loading:
     return _loading(Contents(path, io.BytesIO(data)))
 
 
-def read_start(path: os.PathLike | str) -> EntryPoint:
+def read_start(path: os.PathLike[str] | str) -> EntryPoint:
     """Reads where a program begins; what is damaged raises BadData."""
     return _read(path, lambda contents: EntryPoint(
         int(contents.headers.header["e_entry"]), _is_fixed(contents), _has_interpreter(contents)))
 
 
-def _read(path: os.PathLike | str, parse: Callable):
+def _read(path: os.PathLike[str] | str, parse: Callable[[Contents], Parsed]) -> Parsed:
     with files.open_input(path, REMEDY) as stream:
         return parse(Contents(os.fspath(path), stream))
 
@@ -84,7 +84,7 @@ def _loading(contents: Contents) -> Loading:
     def tables(section_type: int, *fields: str) -> list[np.ndarray]:
         kind = np.dtype([(field, contents.word) for field in fields])
         return [contents.table(index, kind, "a table of the loader")
-                for index in np.flatnonzero(loaded & (sections["type"] == section_type))]
+                for index in np.flatnonzero(loaded & (sections["type"] == section_type)).tolist()]
 
     # Tables that overlap can be together many times as large as the file.
     ours = loaded & np.isin(sections["type"], (SHT_RELA, SHT_REL, SHT_RELR, SHT_DYNAMIC))

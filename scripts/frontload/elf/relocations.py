@@ -111,7 +111,7 @@ def packed_words(addresses: np.ndarray, word: int) -> int:
     span = (8 * word - 1) * word
     residue = addresses % word
     ends = np.append(np.flatnonzero(np.diff(residue)) + 1, len(addresses)).tolist()
-    places = memoryview(addresses)  # much faster to bisect than an array
+    places = addresses.data  # much faster to bisect than the array
     words, start = 0, 0
     for end in ends:  # a bitmap cannot go on at another alignment
         while start < end:

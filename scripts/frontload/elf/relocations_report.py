@@ -44,7 +44,7 @@ def show(report: Report) -> None:
         console.show(table)
 
 
-def as_json(report: Report | None) -> dict | None:
+def as_json(report: Report | None) -> dict[str, object] | None:
     """Null for a machine that is not known."""
     if report is None:
         return None

@@ -8,6 +8,7 @@ is smaller than a window is kept.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import BinaryIO
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class Strings:
                 yield window
                 first = window.last
 
-    def _whole_names(self, stream, begin: int) -> bytes:
+    def _whole_names(self, stream: BinaryIO, begin: int) -> bytes:
         """As many bytes from an offset on that the last name in them ends."""
         wanted = _WINDOW
         while True:
@@ -87,7 +88,7 @@ class Strings:
                 return data[:end]
             wanted *= 2  # a very long name
 
-    def _read(self, stream, offset: int, size: int) -> bytes:
+    def _read(self, stream: BinaryIO, offset: int, size: int) -> bytes:
         stream.seek(self._offset + offset)
         data = stream.read(size)
         if len(data) < size:
@@ -268,8 +269,9 @@ def _beginning(window: _Window, text: bytes) -> Iterator[tuple[int, int]]:
 class _Powers:
     """Of _FACTOR and of its inverse, as many as the longest window needs."""
 
-    def __init__(self):
-        self.of_factor = self.of_inverse = np.ones(1, np.uint64)
+    def __init__(self) -> None:
+        self.of_factor: np.ndarray = np.ones(1, np.uint64)
+        self.of_inverse = self.of_factor
 
     def reach(self, count: int) -> None:
         if len(self.of_factor) < count:

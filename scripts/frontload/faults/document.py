@@ -48,7 +48,8 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
     zero = history.zero or 0
     sample = recording.sample
     found = phases.find(history, recording.loading, zero + sample.wall_ns, zero + sample.ready_ns
-                        if sample.ready and sample.ready_ns < sample.wall_ns else None)
+                        if sample.ready and sample.ready_ns is not None
+                        and sample.ready_ns < sample.wall_ns else None)
     until = None
     if recording.loading and recording.loading.until:
         until = {"symbol": recording.loading.until,
@@ -163,7 +164,7 @@ def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero:
 
     def waited(phase: Phase) -> Counter[str]:
         sums: Counter[str] = Counter()
-        for wait in waits:
+        for wait in waits or ():
             if owners[wait.process] == phase.process and phase.start <= wait.start < phase.end:
                 sums[wait.reason] += wait.end - wait.start
         return sums

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frontload.base.errors import BadData, Failure
+from frontload.base.files import Document
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.faults import segments
@@ -78,13 +79,13 @@ def _name(key: FileKey, root: str) -> str | None:
 
 
 def describe(path: str, before: Residency | None,
-             after: Residency | None) -> dict:
+             after: Residency | None) -> Document:
     """A file for the document; what cannot be told of it is null. Its residency after the run is
     looked up now if it is not known."""
-    described = {"path": path, "size": None, "build_id": "", "file_system": None,
-                 "read_ahead_kib": None, "page_size": PAGE_SIZE,
-                 "sections": [], "segments": [],
-                 "before": before.to_text() if before else None, "after": None}
+    described: Document = {
+        "path": path, "size": None, "build_id": "", "file_system": None, "read_ahead_kib": None,
+        "page_size": PAGE_SIZE, "sections": [], "segments": [],
+        "before": before.to_text() if before else None, "after": None}
     try:
         described |= measure_host.describe_file(path)
         if after is None and pagecache.may_look(path):

@@ -97,9 +97,9 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
             if _libc.personality(_ADDR_NO_RANDOMIZE) == -1 \
                     or _libc.ptrace(_PTRACE_TRACEME, 0, None, None):
                 os._exit(ctypes.get_errno())
-            os.execvp(command[0], command)
+            os.execvp(command[0], list(command))
         except OSError as problem:
-            os._exit(problem.errno)
+            os._exit(problem.errno or 1)
         finally:
             os._exit(1)
     _, status = os.waitpid(child, 0)

@@ -50,9 +50,8 @@ class _Stops:
 
     def __init__(self, history: History, loading: Loading | None):
         self.twice = loading is not None and loading.tells_twice
-        self._program = None if loading is None else loading.program
         self._paths = history.paths
-        self._kinds = {} if loading is None else {
+        self._kinds: dict[tuple[str | None, int], str] = {} if loading is None else {
             (milestone.path, milestone.offset): milestone.kind for milestone in loading.milestones}
 
     def times(self, image: Image, kind: str) -> list[int]:

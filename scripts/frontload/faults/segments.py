@@ -1,6 +1,7 @@
 """The segments of a program or library: what of the file is loaded, and to which address."""
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import InterpSegment
 
 from frontload.base.errors import BadData
 
@@ -21,7 +22,8 @@ def interpreter(path: str) -> str:
     try:
         with open(path, "rb") as stream:
             for segment in ELFFile(stream).iter_segments("PT_INTERP"):
-                return segment.get_interp_name()
+                if isinstance(segment, InterpSegment):
+                    return segment.get_interp_name()
     except Exception as problem:
         raise BadData(path, f"not a readable ELF file: {problem}", note=_REMEDY) from problem
     raise BadData(path, "has no loader", note=_REMEDY)

@@ -49,9 +49,9 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
             launcher.run(command)
         before = conditions.bring_about(condition, named, seen)
     if condition in (COLD, SELECTIVELY_COLD):
-        missing += [Missing("a cold start", f"{_pages(before[file])} of {file} stayed in the page "
+        missing += [Missing("a cold start", f"{_pages(left)} of {file} stayed in the page "
                             "cache", "end the processes that use it") for file in named
-                    if before[file] is None or before[file].resident_pages]
+                    if (left := before[file]) is None or left.resident_pages]
     known = {file: residency for file, residency in before.items() if residency is not None}
     recording = session.run(launcher, list(known))
     made = document.make(recording, command, name or os.path.basename(command[0]), condition,

@@ -60,7 +60,7 @@ class _Thread:
 class Threads:
     """Follows the threads of a start, by the records of these alone, in order of time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._threads: dict[int, _Thread] = {}
         self._changes: list[tuple[int, int]] = []  # times, and how many more run from there
         self._rests: list[Wait] = []
@@ -79,9 +79,8 @@ class Threads:
         thread = self._threads.get(record.tid)
         if thread is None:
             return
-        is_off = isinstance(record, records.Switch)
-        if thread.resting and not (is_off and record.sleeps):
-            self._wake(record.tid, thread, record.time)
+        if thread.resting and not (isinstance(record, records.Switch) and record.sleeps):
+            self._wake(record.tid, thread, *thread.resting, record.time)
         if isinstance(record, records.Exit):
             del self._threads[record.tid]
             self._changes.append((record.time, -1))
@@ -91,12 +90,11 @@ class Threads:
             thread.call = None
         elif isinstance(record, records.Fill):
             thread.has_filled = True
-        elif is_off and record.sleeps and not thread.resting:
+        elif isinstance(record, records.Switch) and record.sleeps and not thread.resting:
             thread.resting = record.time, record.for_disk or thread.call is None
             self._changes.append((record.time, -1))
 
-    def _wake(self, number: int, thread: _Thread, time: int) -> None:
-        since, for_disk = thread.resting
+    def _wake(self, number: int, thread: _Thread, since: int, for_disk: bool, time: int) -> None:
         thread.resting = None
         self._changes.append((time, 1))
         reason = DISK if for_disk or thread.has_filled else self._name(thread.call)

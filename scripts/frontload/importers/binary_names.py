@@ -83,7 +83,9 @@ class BinaryNames:
 
     def _in_file(self, mention: Mention, bases: list[int]) -> int | None:
         """The address of the function, if it is at one of the places and can be the one."""
-        for base in bases if mention.address is not None else ():
+        if mention.address is None:
+            return None
+        for base in bases:
             start, names = self._function_at(mention.address - base)
             if mention.name in names or any(_can_mean(mention.name, name) for name in names):
                 return start

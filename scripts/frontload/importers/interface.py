@@ -47,7 +47,7 @@ class NamedRun:
 class LeftOut:
     """Counts what is not imported, by reason, with the first examples of each."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._examples: defaultdict[str, list[bytes]] = defaultdict(list)
 

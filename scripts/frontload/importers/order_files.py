@@ -15,7 +15,7 @@ themselves: it names one only if the program has it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from frontload.base import files
 from frontload.base.errors import BadData
@@ -70,7 +70,7 @@ def _read_chromium(source: Source) -> Iterator[NamedRun]:
     for _, line in _names(source, CHROMIUM):
         if line in _REST:
             continue
-        mention = Mention(line)
+        mention: Mention | None = Mention(line)
         if split(line) or _PATTERN.search(line):
             mention = _section(source, line)
         if mention is None:
@@ -126,7 +126,7 @@ def _parts(head: bytes) -> tuple[int, int]:
     return sections, symbols
 
 
-def _is_list_of(sections: bool, symbols: bool):
+def _is_list_of(sections: bool, symbols: bool) -> Callable[[bytes], bool]:
     def recognises(head: bytes) -> bool:
         found = _parts(head)
         return (found[0] > 0, found[1] > 0) == (sections, symbols)

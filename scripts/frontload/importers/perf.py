@@ -66,8 +66,7 @@ class _Reader:
         if line.startswith(b"#"):
             return
         sample = None if line.startswith(b"\t") else perf_script.head(line, has_name=True)
-        event = sample and perf_script.event(sample.rest)
-        if event:
+        if sample and (event := perf_script.event(sample.rest)):
             self._end_of_chain()
             # Threads look like processes, unless both numbers are there.
             self._run = self._runs.setdefault(sample.process, NamedRun())

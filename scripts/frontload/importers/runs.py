@@ -40,7 +40,7 @@ def add(merger: Merger, inputs: Sequence[tuple[str, int]], program: str | None,
             source = Source(path, name, binary is not None)
             read += [(path, weight, run) for run in _runs(source, format_name)]
             source.left_out.report(path)
-    known = _known(read, names, binary, min_match) if names else None
+    known = _known(read, names, binary, min_match) if names and binary else None
     _merge(merger, read, os.fsencode(name), known)
 
 

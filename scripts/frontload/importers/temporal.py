@@ -13,7 +13,9 @@ knows no data.
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from io import BufferedReader
+from typing import BinaryIO, cast
 
 from frontload.base import files, tools
 from frontload.base.errors import BadData
@@ -47,22 +49,23 @@ def _read(source: Source) -> Iterator[NamedRun]:
 def _read_by_llvm(source: Source) -> Iterator[NamedRun]:
     program = tools.llvm_tool("llvm-profdata",
                               "give the text that llvm-profdata merge --text makes")
-    command = [program, "merge", "--text", f"--temporal-profile-max-trace-length={_NO_LIMIT}",
+    command = [str(program), "merge", "--text", f"--temporal-profile-max-trace-length={_NO_LIMIT}",
                f"--temporal-profile-trace-reservoir-size={_NO_LIMIT}", "-o", "-", source.path]
     with tempfile.TemporaryFile() as messages, subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages) as process:
         try:
             # It is done with all of its input before it writes the first byte.
-            if not process.stdout.peek(1):
+            stream = cast(BufferedReader, process.stdout)
+            if not stream.peek(1):
                 messages.seek(0)
                 said = messages.readline().decode("utf-8", "replace").strip()
                 raise BadData(source.path, f"llvm-profdata: {said}", note=TEMPORAL.note)
-            yield from _read_text(source, process.stdout)
+            yield from _read_text(source, stream)
         finally:
             process.kill()  # the traces come first; the counters that follow are not wanted
 
 
-def _read_text(source: Source, stream) -> Iterator[NamedRun]:
+def _read_text(source: Source, stream: BinaryIO) -> Iterator[NamedRun]:
     # All names of a trace are in one line.
     numbered = lines(stream, source.path, TEMPORAL.note, all_end=True, longest=_LONGEST)
     for number, line in numbered:
@@ -118,7 +121,7 @@ def _read_shown(source: Source, number: int, count: int,
         if not trace:
             raise BadData(source.path, "expected the heading of a trace", line=number,
                           note=TEMPORAL.note)
-        names = []
+        names: list[bytes] = []
         for _ in range(int(trace[2])):
             number, line = next(numbered, (number, b""))
             if not line.startswith(b"    "):
@@ -128,7 +131,7 @@ def _read_shown(source: Source, number: int, count: int,
         yield _run(source, number, int(trace[1]), names)
 
 
-def _run(source: Source, number: int, weight: int, names) -> NamedRun:
+def _run(source: Source, number: int, weight: int, names: Iterable[bytes]) -> NamedRun:
     if not 1 <= weight <= _HEAVIEST:
         raise BadData(source.path, f"a weight of {weight} is not from 1 to {_HEAVIEST}",
                       line=number, note=TEMPORAL.note)

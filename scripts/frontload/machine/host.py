@@ -74,13 +74,13 @@ def describe_host() -> dict:
     }
 
 
-def read_ahead_kib(path: os.PathLike | str) -> int | None:
+def read_ahead_kib(path: os.PathLike[str] | str) -> int | None:
     """The readahead of the device a file is on; None where there is no such device."""
     device = os.stat(path).st_dev
     return _number(Path(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"))
 
 
-def describe_device(path: os.PathLike | str) -> dict | None:
+def describe_device(path: os.PathLike[str] | str) -> dict | None:
     """The block device that a file is on; None for a file system that has none of its own.
 
     {"number", "name", "rotational": bool, "scheduler"}; what the kernel does not say is None.
@@ -107,7 +107,7 @@ def _describe_device(number: int) -> dict:
             "scheduler": scheduler and scheduler[1]}
 
 
-def describe_file(path: os.PathLike | str) -> dict:
+def describe_file(path: os.PathLike[str] | str) -> dict:
     return {
         "path": os.fspath(path),
         "size": os.stat(path).st_size,

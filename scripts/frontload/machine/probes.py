@@ -122,7 +122,8 @@ def strace() -> Ability:
                                 stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
                                 errors="replace")
     except OSError as problem:
-        return Ability(what, False, problem.strerror, "install it: apt-get install strace")
+        return Ability(what, False, problem.strerror or str(problem),
+                       "install it: apt-get install strace")
     if result.returncode:
         reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
         return Ability(what, False, reason, "allow ptrace (above), or name the files with --evict")

@@ -15,9 +15,10 @@ seen     further files that the run was seen to read (see seen.py): they are obs
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 from frontload.base import errors
 from frontload.base.errors import Failure
@@ -28,6 +29,14 @@ if TYPE_CHECKING:  # numpy takes a while, which who only asks for conditions nee
 COLD, SELECTIVELY_COLD, WARM = "cold", "selectively cold", "warm"
 AS_IT_IS = "as it is"
 ORDER = COLD, SELECTIVELY_COLD, WARM  # in which they are measured
+
+Known = TypeVar("Known")
+
+
+def all_known(values: Sequence[Known | None]) -> list[Known] | None:
+    """The values; None if one of them is."""
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else None
 
 
 @dataclass(frozen=True)
@@ -49,11 +58,11 @@ class FileState:
 class Conditions:
     """Brings files into conditions, by a page cache that is handed in."""
 
-    def __init__(self, cache, *, allow_warm: bool = False, evict_seen: bool = False):
+    def __init__(self, cache: ModuleType, *, allow_warm: bool = False, evict_seen: bool = False):
         self._cache, self._allow_warm, self._evict_seen = cache, allow_warm, evict_seen
         self._visible: dict[str, bool] = {}
 
-    def check(self, files: Sequence[str], conditions: Sequence[str]) -> None:
+    def check(self, files: Iterable[str], conditions: Sequence[str]) -> None:
         """Refuses what cannot be measured, before anything is run."""
         if COLD in conditions and not self._cache.may_drop_everything():
             raise Failure("cold: only root can drop everything from the page cache",

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 from frontload import __version__
+from frontload.base.files import Document
 from frontload.measure import doubts, statistics
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.results import comparisons, costs, figures, label, stayed
@@ -29,7 +30,7 @@ METHOD = {
 }
 
 
-def to_json(measurement: Measurement) -> dict:
+def to_json(measurement: Measurement) -> Document:
     """Everything that was seen, every single run included."""
     plan = measurement.plan
     results = []
@@ -62,23 +63,24 @@ def to_json(measurement: Measurement) -> dict:
     }
 
 
-def _run_to_json(run: Run) -> dict:
-    files = {}
+def _run_to_json(run: Run) -> Document:
+    files: dict[str, Document | None] = {}
     for path, state in run.files.items():
-        if state.read is None:
+        before, after, read = state.before, state.after, state.read
+        if before is None or after is None or read is None:
             files[path] = None
             continue
         files[path] = {
-            "resident_pages_before": state.before.resident_pages,
-            "resident_pages": state.after.resident_pages,
-            "resident_bytes": state.after.resident_bytes,
-            "read_bytes": state.read.resident_bytes,
-            "read_runs": len(state.read.runs()),
-            "read_pages": state.read.to_text(),  # first+pages of each run
+            "resident_pages_before": before.resident_pages,
+            "resident_pages": after.resident_pages,
+            "resident_bytes": after.resident_bytes,
+            "read_bytes": read.resident_bytes,
+            "read_runs": len(read.runs()),
+            "read_pages": read.to_text(),  # first+pages of each run
         }
     return {"round": run.round, "position": run.position, "label": run.label,
             **asdict(run.sample), "files": files, "outputs": run.outputs}
 
 
-def dump(document: dict) -> bytes:
+def dump(document: Document) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from frontload.measure import statistics
-from frontload.measure.conditions import WARM
+from frontload.measure.conditions import WARM, all_known
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.results import FIGURES, label, show_time, time_unit
 
@@ -35,16 +35,16 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
         found.append("nobody knows whether the pages were in the cache, or what was read: the "
                      "kernel tells only the file's owner; measure a copy, or as root")
     elif met != runs[0].condition:
-        most = max(sum(state.before.resident_pages for state in run.files.values() if state.named)
-                   for run in runs)
+        most = max(sum(state.before.resident_pages for state in run.files.values()
+                       if state.named and state.before) for run in runs)
         found.append(f"is not cold: up to {most} pages stayed in the page cache before a run")
     failed = [run for run in runs if run.sample.failed]
     if failed:
         found.append(f"{len(failed)} of {len(runs)} runs failed: {failed[0].variant} "
                      f"{failed[0].sample.how_it_ended()}")
     for name, text in REPEATING.items():
-        values = [FIGURES[name](run) for run in runs]
-        if runs[0].condition == WARM or None in values or np.ptp(values) <= VARIES_BY:
+        values = all_known([FIGURES[name](run) for run in runs])
+        if runs[0].condition == WARM or values is None or np.ptp(values) <= VARIES_BY:
             continue
         spread = statistics.spread(values)
         if spread > VARIES:

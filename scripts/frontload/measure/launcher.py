@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 from frontload.base import processes, tools
 from frontload.base.errors import HOW_TO_RUN, Failure
@@ -51,7 +52,7 @@ class Sample:
     @property
     def status(self) -> int:
         """As a shell tells it."""
-        return self.exit_status if self.exit_status is not None else 128 + self.signal
+        return self.exit_status if self.exit_status is not None else 128 + (self.signal or 0)
 
     @property
     def failed(self) -> bool:
@@ -81,16 +82,16 @@ class Launcher:
 
     def __init__(self, cgroup: Path | None = None, *, end_with_us: bool = False,
                  ready: Ready | None = None, outside: int | None = None):
-        self._prefix = [tools.tool("frontload-exec")]
+        self._prefix: list[Path | str] = [tools.tool("frontload-exec")]
         if end_with_us:
             self._prefix[:0] = processes.ending_with_us()
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
-        self._started_by = {}
         if outside is not None:
             self._prefix.append(f"--mounts=/proc/{os.getpid()}/ns/mnt")
-            self._started_by["preexec_fn"] = partial(enter_mounts, outside)
+        self._before_exec = None if outside is None else partial(enter_mounts, outside)
         self._ready = ready
+        self._function = None if ready is None else ready.function
         self._places: dict[str, str] = {}  # of programs, the option that says where a function is
 
     def below(self, *program: str) -> "Launcher":
@@ -101,19 +102,19 @@ class Launcher:
 
     @property
     def waits_for_function(self) -> bool:
-        return self._ready is not None and self._ready.function is not None
+        return self._function is not None
 
     def learn(self, command: Sequence[str]) -> None:
         """To be called before the files of a command are evicted: it may have to be read."""
-        if not self.waits_for_function or command[0] in self._places:
+        if self._function is None or command[0] in self._places:
             return
         program = shutil.which(command[0])
         if program is None:
             raise Failure(f"{command[0]}: is not a program that can be run", note=HOW_TO_RUN)
-        address = functions.find(elf.read(program), command[0], self._ready.function)
+        address = functions.find(elf.read(program), command[0], self._function)
         self._places[command[0]] = f"--until-entered={address:#x}@{read_start(program).entry:#x}"
 
-    def run(self, command: Sequence[str], stdout=subprocess.DEVNULL,
+    def run(self, command: Sequence[str], stdout: int | IO[bytes] = subprocess.DEVNULL,
             at_ready: Callable[[], None] = lambda: None) -> Sample:
         """Runs a command once. `at_ready` is called when it is ready, before it is ended, or when
         it has ended by itself."""
@@ -121,9 +122,8 @@ class Launcher:
             self.learn(command)
             place = [self._places[command[0]]] if command[0] in self._places else []
             with processes.started([*self._prefix, *line.options, *place, "--", *command],
-                                   stdout=stdout,
-                                   stderr=stderr, pass_fds=line.descriptors,
-                                   **self._started_by) as process:
+                                   stdout=stdout, stderr=stderr, pass_fds=line.descriptors,
+                                   preexec_fn=self._before_exec) as process:
                 text = line.read()
                 at_ready()
                 line.release()
@@ -144,6 +144,7 @@ class Launcher:
 class RestedLauncher(Launcher):
     """Runs commands in a throttled cgroup, each with a whole budget."""
 
-    def run(self, *command, **options):
+    def run(self, command: Sequence[str], stdout: int | IO[bytes] = subprocess.DEVNULL,
+            at_ready: Callable[[], None] = lambda: None) -> Sample:
         time.sleep(PAUSE_SECONDS)
-        return super().run(*command, **options)
+        return super().run(command, stdout, at_ready)

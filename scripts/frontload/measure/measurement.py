@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from frontload.base.files import Document
 from frontload.base.missing import Missing
-from frontload.measure.conditions import WARM, FileState
+from frontload.measure.conditions import WARM, FileState, all_known
 from frontload.measure.launcher import Sample
 from frontload.measure.plan import Plan
 from frontload.measure.sections import Section, bytes_per_section
@@ -25,14 +26,14 @@ class Run:
 
     def total(self, figure: Callable[[Residency], int]) -> int | None:
         """A figure of what the run read, added up over the files; None if unknown for one."""
-        read = [state.read for state in self.files.values()]
-        return None if None in read else sum(figure(residency) for residency in read)
+        read = all_known([state.read for state in self.files.values()])
+        return None if read is None else sum(map(figure, read))
 
     @property
     def label(self) -> str:
         """The condition that the run really met."""
-        before = [state.before for state in self.files.values() if state.named]
-        if None in before:
+        before = all_known([state.before for state in self.files.values() if state.named])
+        if before is None:
             return f"{self.condition}, not verified"
         if self.condition != WARM and any(residency.resident_pages for residency in before):
             return "not cold"
@@ -44,9 +45,9 @@ class Measurement:
     plan: Plan
     runs: list[Run]
     sections: dict[str, list[Section]]
-    places: dict[str, dict]  # for each file what measure_host.describe_file says
-    host: dict  # as measure_host.describe_host says
-    device: dict | None = None  # of its own, that the files were copied to
+    places: dict[str, Document]  # for each file what measure_host.describe_file says
+    host: Document  # as measure_host.describe_host says
+    device: Document | None = None  # of its own, that the files were copied to
     missing: list[Missing] = field(default_factory=list)
 
     def of(self, variant: str, condition: str) -> list[Run]:
@@ -58,8 +59,8 @@ class Measurement:
         runs = self.of(variant, condition)
         found = {}
         for path in runs[0].files:
-            reads = [run.files[path].read for run in runs]
-            if None in reads:
+            reads = all_known([run.files[path].read for run in runs])
+            if reads is None:
                 continue
             counts = [bytes_per_section(read, self.sections[path]) for read in reads]
             names = dict.fromkeys(name for count in counts for name in count)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from frontload.base.errors import Failure
-from frontload.base.files import read_text
+from frontload.base.files import Document, read_text
 from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device, lazy, throttle
@@ -44,15 +44,15 @@ def _files_in(folder: str) -> list[str]:
 
 @contextmanager
 def _on_lazy_files(device: Device, variants: Sequence[Variant], extra: Sequence[str],
-                   ready: Ready | None) -> Iterator[tuple[Launcher, dict]]:
+                   ready: Ready | None) -> Iterator[tuple[Launcher, Document]]:
     if obstacle := lazy.obstacle():
         raise Failure(f"--device {device.name}: {obstacle}", note=_WITHOUT)
     files = files_to_copy(variants, extra)
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder("frontload-device."))
         own = stack.enter_context(lazy.LazyFiles(
-            folder, map(Path, files), latency_ms=device.latency_ms, parallel=device.parallel,
-            read_ahead_kib=device.read_ahead_kib))
+            folder, map(Path, files), latency_ms=device.latency_ms or 0,
+            parallel=device.parallel or 1, read_ahead_kib=device.read_ahead_kib))
         own.cover()
         yield Launcher(end_with_us=True, ready=ready, outside=own.outside), asdict(device) | {
             "number": own.number, "throttle": None, "copied": files}
@@ -61,7 +61,7 @@ def _on_lazy_files(device: Device, variants: Sequence[Variant], extra: Sequence[
 @contextmanager
 def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
               ready: Ready | None = None, file_system: str = cold_device.EXT4
-              ) -> Iterator[tuple[Launcher, dict]]:
+              ) -> Iterator[tuple[Launcher, Document]]:
     """Within `with`, the variants' files are on such a device: what runs them there, and what the
     result is to say of it."""
     if device.latency_ms is not None:
@@ -84,14 +84,14 @@ def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
         own = stack.enter_context(ColdDevice(folder, map(Path, files),
                                              read_ahead_kib=device.read_ahead_kib,
                                              file_system=file_system))
-        if limited:
+        if hierarchy is not None:
             slow = stack.enter_context(Throttle(*hierarchy, own.number, iops=device.iops,
                                                 bytes_per_second=device.bytes_per_second))
-            launcher = RestedLauncher(slow.folder, end_with_us=True, ready=ready,
-                                      outside=own.outside)
+            launcher: Launcher = RestedLauncher(slow.folder, end_with_us=True, ready=ready,
+                                                outside=own.outside)
         else:
             launcher = Launcher(end_with_us=True, ready=ready, outside=own.outside)
         own.cover()
         yield launcher, asdict(device) | {
-            "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if limited else None,
+            "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if hierarchy else None,
             "copied": files}

@@ -23,18 +23,20 @@ import json
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 
 import numpy as np
 
 from frontload import __version__
 from frontload.base import tools
 from frontload.base.errors import Failure
+from frontload.base.files import Document
 from frontload.profile import trace
 
 SCHEMA = "frontload-predict/1"
 COUNTS = ("major_faults", "minor_faults", "requests", "read_bytes", "read_runs")
 _PREDICTOR = "frontload-predict"
+_Path = PathLike[str] | str
 
 
 @dataclass(frozen=True)
@@ -45,19 +47,19 @@ class Build:
     binary: str
 
 
-def telling(traces: Sequence[PathLike | str]) -> tuple[list[PathLike | str], bool]:
+def telling(traces: Sequence[_Path]) -> tuple[list[_Path], bool]:
     """Those of the traces that tell most: the ones with data, if any has, or all; and whether they
     have data. A trace of functions tells where each begins, not how far it was run."""
     with_data = [path for path in traces if _has_data(path)]
     return (with_data, True) if with_data else (list(traces), False)
 
 
-def _has_data(path: PathLike | str) -> bool:
+def _has_data(path: _Path) -> bool:
     read = trace.read(path)
     return read.has_data and bool((read.kinds == trace.CODE).any())
 
 
-def main_program(path: PathLike | str) -> str:
+def main_program(path: _Path) -> str:
     """The program that a trace is of."""
     main = trace.read(path).main
     if main is None:
@@ -66,8 +68,8 @@ def main_program(path: PathLike | str) -> str:
     return main.path
 
 
-def predict(builds: Sequence[Build], traces: Sequence[PathLike | str], recorded: str, *,
-            options: Sequence[str] = (), warm_seconds: float | None = None) -> dict:
+def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
+            options: Sequence[str] = (), warm_seconds: float | None = None) -> Document:
     """The document of these builds, its variants; `options` are frontload-predict's."""
     found = {build: ask(build.binary, traces, recorded, options) for build in builds}
     predictions = [{"variant": build.name, **each}
@@ -88,13 +90,13 @@ def predict(builds: Sequence[Build], traces: Sequence[PathLike | str], recorded:
             "variants": described, "predictions": predictions}
 
 
-def ask(binary: PathLike | str, traces: Sequence[PathLike | str], recorded: PathLike | str,
-        options: Sequence[str] = ()) -> dict:
+def ask(binary: _Path, traces: Sequence[_Path], recorded: _Path,
+        options: Sequence[str] = ()) -> Document:
     """frontload-predict's answer for one file."""
     return ask_predictor("--recorded", recorded, *options, "--", binary, *traces)
 
 
-def touches(binary: PathLike | str, recorded: PathLike | str, traces: Sequence[PathLike | str]
+def touches(binary: _Path, recorded: _Path, traces: Sequence[_Path]
             ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """For each trace the addresses that it touched in the build that was recorded, and what they
     are in `binary`; without those that are not found there."""
@@ -103,8 +105,8 @@ def touches(binary: PathLike | str, recorded: PathLike | str, traces: Sequence[P
         yield np.array(found["recorded"], np.uint64), np.array(found["binary"], np.uint64)
 
 
-def medians(predictions: Sequence[dict], warm_seconds: float | None = None
-            ) -> dict[str, dict]:
+def medians(predictions: Sequence[Document], warm_seconds: float | None = None
+            ) -> dict[str, dict[str, float]]:
     """For each device the medians of what is predicted from several traces."""
     found = {}
     for device in predictions[0]["devices"]:
@@ -117,15 +119,15 @@ def medians(predictions: Sequence[dict], warm_seconds: float | None = None
     return found
 
 
-def gain(base: dict, figures: dict) -> dict:
+def gain(base: Document, figures: Document) -> Document:
     time = "total_seconds" if "total_seconds" in figures else "seconds"
     return {**{name: base[name] - figures[name] for name in (*COUNTS, time)},
             "times": base[time] / figures[time] if figures[time] else None}
 
 
-def ask_predictor(*arguments: PathLike | str, evidence: str = "the traces and the program") -> dict:
+def ask_predictor(*arguments: _Path, evidence: str = "the traces and the program") -> Document:
     """What frontload-predict answers; `evidence` is what to report a defect of it with."""
-    command = [tools.tool(_PREDICTOR), "--json", *map(fspath, arguments)]
+    command: list[_Path] = [tools.tool(_PREDICTOR), "--json", *arguments]
     result = subprocess.run(command, capture_output=True, encoding="utf-8",
                             errors="surrogateescape", stdin=subprocess.DEVNULL)
     if result.returncode == 0:

@@ -5,8 +5,9 @@ from dataclasses import asdict
 
 import numpy as np
 
+from frontload.base.files import Document
 from frontload.measure import statistics as measure_statistics
-from frontload.measure.conditions import WARM
+from frontload.measure.conditions import WARM, all_known
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.statistics import Interval
 
@@ -23,15 +24,15 @@ FIGURES: dict[str, Callable[[Run], int | None]] = {
 TIMES = ("wall_ns", "cpu_ns")
 
 
-def figures(runs: Sequence[Run]) -> dict[str, dict]:
+def figures(runs: Sequence[Run]) -> dict[str, Document]:
     """For every figure its median, least and most; for times mean, interval and outliers too.
 
     A figure that is unknown for one run is left out.
     """
-    found = {}
+    found: dict[str, Document] = {}
     for name, figure in FIGURES.items():
-        values = [figure(run) for run in runs]
-        if None in values:
+        values = all_known([figure(run) for run in runs])
+        if values is None:
             continue
         found[name] = {"median": float(np.median(values)), "min": min(values), "max": max(values)}
         if name in TIMES:
@@ -53,7 +54,7 @@ def time_ratio(measurement: Measurement, condition: str, variant: str) -> Interv
                                       for name in (variant, base)))
 
 
-def comparisons(measurement: Measurement) -> list[dict]:
+def comparisons(measurement: Measurement) -> list[Document]:
     """The times of every variant against those of the first: their ratio, and their difference."""
     base, *others = (variant.name for variant in measurement.plan.variants)
     return [{"condition": condition, "variant": variant, "base": base, "figure": "wall_ns",
@@ -63,7 +64,7 @@ def comparisons(measurement: Measurement) -> list[dict]:
             for condition in measurement.plan.conditions for variant in others]
 
 
-def costs(measurement: Measurement) -> list[dict]:
+def costs(measurement: Measurement) -> list[Document]:
     """What being cold costs each variant, and how much more than it costs the first one."""
     plan = measurement.plan
     base = plan.variants[0].name
@@ -87,14 +88,14 @@ def label(runs: Sequence[Run]) -> str:
     return next((run.label for run in runs if run.label != run.condition), runs[0].condition)
 
 
-def stayed(runs: Sequence[Run]) -> list[dict]:
+def stayed(runs: Sequence[Run]) -> list[Document]:
     """The seen files of which pages were in the cache before cold runs."""
     found = []
     for path, state in runs[0].files.items():
-        left = [run.files[path].before.resident_pages for run in runs
-                if not state.named and run.files[path].before is not None]
+        before = [known for run in runs if not state.named and (known := run.files[path].before)]
+        left = [residency.resident_pages for residency in before]
         if any(left) and runs[0].condition != WARM:
-            found.append({"path": path, "pages": max(left), "of": state.before.pages.size,
+            found.append({"path": path, "pages": max(left), "of": before[0].pages.size,
                           "runs": sum(pages > 0 for pages in left)})
     return found
 

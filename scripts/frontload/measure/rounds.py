@@ -8,20 +8,21 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
 from frontload.machine import host as measure_host
 from frontload.measure.conditions import COLD, Conditions, FileState
-from frontload.measure.launcher import Sample
+from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import STDOUT, Plan, Variant, orders
 from frontload.measure.sections import file_sections
 from frontload.pagecache import cache as pagecache
 
 
-def measure(plan: Plan, launcher, cache=pagecache,
+def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
             progress: Callable[[str], None] = lambda doing: None) -> Measurement:
     """Makes all runs of a plan. `progress` is told before each one what it is."""
     conditions = Conditions(cache, allow_warm=plan.allow_warm, evict_seen=plan.evict_seen)
@@ -41,7 +42,8 @@ def measure(plan: Plan, launcher, cache=pagecache,
         for variant in plan.variants:
             launcher.learn(variant.command)
 
-        def one_run(variant: Variant, condition: str) -> tuple:
+        def one_run(variant: Variant, condition: str
+                    ) -> tuple[Sample, dict[str, str], dict[str, FileState]]:
             before = conditions.bring_about(condition, variant.files, variant.seen)
             states: dict[str, FileState] = {}
             # What a program that does not end reads while it is ended counts no more.
@@ -73,8 +75,8 @@ def _invisible(file: str) -> Missing:
                    "measure as its owner or as root, or measure a copy")
 
 
-def _start(variant: Variant, plan: Plan, launcher, scratch: Path,
-           **options) -> tuple[Sample, dict[str, str]]:
+def _start(variant: Variant, plan: Plan, launcher: Launcher, scratch: Path,
+           at_ready: Callable[[], None] = lambda: None) -> tuple[Sample, dict[str, str]]:
     """One run; its outputs are removed before, so that what is there after is what it wrote."""
     stdout = scratch / "stdout"
     for output in plan.compare:
@@ -82,7 +84,7 @@ def _start(variant: Variant, plan: Plan, launcher, scratch: Path,
             Path(output).unlink(missing_ok=True)
     # The program gets no pipe: a full one would stop it, and its reader would share its processor.
     with open(stdout if STDOUT in plan.compare else os.devnull, "wb") as sink:
-        sample = launcher.run(variant.command, stdout=sink, **options)
+        sample = launcher.run(variant.command, sink, at_ready)
     if sample.failed and not plan.ignore_failure:
         raise Failure(sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
                       note="--ignore-failure measures it anyway")

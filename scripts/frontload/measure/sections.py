@@ -21,7 +21,7 @@ class Section:
     size: int
 
 
-def file_sections(path: os.PathLike | str) -> list[Section]:
+def file_sections(path: os.PathLike[str] | str) -> list[Section]:
     """The sections that have bytes in the file, by offset; none for a file that is not ELF."""
     try:
         file = elf.read(path)

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 
 from frontload.base.errors import Failure
 from frontload.base.missing import Missing
@@ -44,7 +45,8 @@ def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
     wanted = plan.evict_seen and SELECTIVELY_COLD in plan.conditions
     if not wanted and COLD not in plan.conditions:
         return plan, []
-    variants, invisible = [], {}
+    variants = []
+    invisible: dict[str, None] = {}
     for variant in plan.variants:
         try:
             seen = find(variant.command, variant.files, launcher)
@@ -64,7 +66,7 @@ def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
 
 
 def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
-         cache=pagecache) -> Seen:
+         cache: ModuleType = pagecache) -> Seen:
     """What a run of `command` reads besides the files that are `known`."""
     if launcher.waits_for_function:  # ptrace is for one at a time
         raise Failure("strace cannot watch a program that is watched for a function",

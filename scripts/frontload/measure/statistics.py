@@ -42,6 +42,8 @@ ENOUGH = 10  # values for the bootstrap
 OUTLIER_DEVIATIONS = 10
 OUTLIER_SHARE = 0.1
 
+Statistic = Callable[..., np.floating | np.ndarray]  # of samples, along an axis
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -59,8 +61,9 @@ def interval(values: Sequence[float]) -> Interval:
 def ratio(values: Sequence[float], base: Sequence[float]) -> Interval:
     """How `values` compare with `base`, round by round (so both are in the order of rounds)."""
     logarithms = interval(np.log(np.asarray(values, float) / np.asarray(base, float)))
-    return Interval(*(None if bound is None else float(np.exp(bound))
-                      for bound in (logarithms.estimate, logarithms.low, logarithms.high)))
+    low, high = (None if bound is None else float(np.exp(bound))
+                 for bound in (logarithms.low, logarithms.high))
+    return Interval(float(np.exp(logarithms.estimate)), low, high)
 
 
 def difference(values: Sequence[float], base: Sequence[float]) -> Interval:
@@ -69,7 +72,7 @@ def difference(values: Sequence[float], base: Sequence[float]) -> Interval:
 
 
 def cost(cold: Sequence[float], warm: Sequence[float]) -> Interval:
-    def between(cold, warm, axis=-1):
+    def between(cold: np.ndarray, warm: np.ndarray, axis: int = -1) -> np.ndarray:
         return np.mean(cold, axis=axis) - np.mean(warm, axis=axis)
 
     return _estimated(between, cold, warm)
@@ -81,8 +84,8 @@ def excess(cold: Sequence[float], warm: Sequence[float], base_cold: Sequence[flo
                 np.asarray(warm, float) - np.asarray(base_warm, float))
 
 
-def _estimated(statistic: Callable, *samples: Sequence[float]) -> Interval:
-    samples = [np.asarray(sample, float) for sample in samples]
+def _estimated(statistic: Statistic, *values: Sequence[float]) -> Interval:
+    samples = [np.asarray(sample, float) for sample in values]
     estimate = float(statistic(*samples))
     if min(map(len, samples)) < 2:
         return Interval(estimate, None, None)
@@ -96,7 +99,7 @@ def _estimated(statistic: Callable, *samples: Sequence[float]) -> Interval:
     return Interval(estimate, float(low), float(high))
 
 
-def _student(samples: list[np.ndarray]):
+def _student(samples: list[np.ndarray]) -> tuple[float, float]:
     """Student's interval of one sample's mean, Welch's of the difference of two: what
     ttest_ind(...).confidence_interval is from scipy 1.11 on, and Debian 12 has 1.10."""
     errors = [stats.sem(sample) ** 2 for sample in samples]
@@ -106,7 +109,7 @@ def _student(samples: list[np.ndarray]):
     return stats.t.interval(CONFIDENCE, freedom, loc=first - sum(second), scale=sum(errors) ** 0.5)
 
 
-def _resampled(statistic: Callable, samples: list[np.ndarray]):
+def _resampled(statistic: Statistic, samples: list[np.ndarray]) -> tuple[float, float]:
     confidence = _expanded(min(map(len, samples)))
     for method in ("BCa", "percentile"):  # where values hardly differ, BCa may find no answer
         found = stats.bootstrap(samples, statistic, confidence_level=confidence, method=method,

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from frontload.base import console
 from frontload.base.errors import count, printable
+from frontload.base.files import Document
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.measurement import Measurement
 from frontload.measure.results import (
@@ -67,7 +68,7 @@ def machine(measurement: Measurement) -> str:
     return printable("; ".join(dict.fromkeys(lines)))
 
 
-def _print_device(device: dict) -> None:
+def _print_device(device: Document) -> None:
     limits = []
     if device["iops"] is not None:
         limits.append(f"{device['iops']:g} requests")
@@ -82,7 +83,7 @@ def _print_device(device: dict) -> None:
           "that much longer.")
 
 
-def _processors(host: dict) -> str:
+def _processors(host: Document) -> str:
     text = count(host["processors"], "processor")
     if frequency := host["frequency"]:
         if frequency["mhz"]:
@@ -137,7 +138,7 @@ def _print_costs(measurement: Measurement) -> None:
 
 
 def _print_stayed(measurement: Measurement, condition: str) -> None:
-    files = {}
+    files: dict[str, Document] = {}
     for variant in measurement.plan.variants:
         for file in stayed(measurement.of(variant.name, condition)):
             known = files.setdefault(file["path"], file)
@@ -152,18 +153,18 @@ def _print_stayed(measurement: Measurement, condition: str) -> None:
         print(printable(f"Stayed in the page cache, because other processes use it: {text}."))
 
 
-def _count(seen: dict, name: str) -> str:
+def _count(seen: dict[str, Document], name: str) -> str:
     return f"{seen[name]['median']:.0f}" if name in seen else "?"
 
 
-def _megabytes(seen: dict, name: str) -> str:
+def _megabytes(seen: dict[str, Document], name: str) -> str:
     if name not in seen:
         return "?"
     megabytes = seen[name]["median"] / 1e6
     return f"{megabytes:.1f}" if megabytes >= 10 else f"{megabytes:.3f}"
 
 
-def _range(interval: dict, unit: str, least: float = -math.inf) -> str:
+def _range(interval: Document, unit: str, least: float = -math.inf) -> str:
     if interval["low"] is None:
         return ""
     return f"{show_time(max(interval['low'], least), unit)} to {show_time(interval['high'], unit)}"

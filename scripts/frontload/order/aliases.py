@@ -26,7 +26,7 @@ class Aliases:
         # have names in common.
         self._names: dict[tuple[bytes, bytes, int], list[list[bytes]]] = {}
         objects_named = places.objects()
-        for base, each in _elf_files([binary] if self._linked else objects):
+        for base, each in _elf_files(objects if binary is None else [binary]):
             if self._linked:
                 self._add(b"", each.linked_symbols())
             elif base in objects_named and each.symbols is not None:

@@ -56,7 +56,7 @@ _NO_GNU_LD = "give the path of GNU ld with --linker-path"
 _TIMEOUT = 60
 
 
-def add_options(group) -> None:
+def add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--linker-path", metavar="PATH", default="ld.bfd",
                        help="the GNU ld that links (default: ld.bfd in PATH)")
     group.add_argument("--output-kind", choices=tuple(KINDS), default="pie",

@@ -33,8 +33,8 @@ def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linke
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         # There may be millions of symbols, of which few are found: what is known of them waits in
         # the list, behind what frontload-resolve reads.
-        path = Path(folder, "symbols")
-        with open(path, "wb") as stream:
+        listed = Path(folder, "symbols")
+        with open(listed, "wb") as stream:
             for symbol in symbols(paths, parsers, linked):
                 for name in filter(None, undecorated(symbol)):
                     stream.write(b"\0".join((symbol.object, b"local" if symbol.local else b"global",
@@ -44,10 +44,10 @@ def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linke
                     raise BadData(os.fsdecode(symbol.object), "the names of its symbols take more "
                                   f"than {limit >> 20} MiB", note=OTHERS)
         entries: dict[int, list[int]] = {}
-        for place in names.resolve_listed(profile_path, str(path)).places:
+        for place in names.resolve_listed(profile_path, str(listed)).places:
             entries.setdefault(place.value, []).append(place.entry)
         places: dict[int, list[Symbol]] = {}
-        with open(path, "rb") as stream:
+        with open(listed, "rb") as stream:
             for number, line in enumerate(stream):
                 for entry in entries.get(number, ()):
                     base, binding, _, name, x86, leader, _ = line.split(b"\0")

@@ -54,11 +54,11 @@ def symbols(paths: list[str], parsers: type[SymbolParser], linked: bool) -> Iter
     """The symbols that files of a format define, in their order."""
     # What is no path at its start: it knows no `--`.
     paths = [os.path.join(".", path) if path.startswith(("-", "@")) else path for path in paths]
-    command = [tools.llvm_tool("llvm-objdump"), "--syms", *paths]
+    command = [str(tools.llvm_tool("llvm-objdump")), "--syms", *paths]
     parser, suspect = None, ""
     with (tempfile.TemporaryFile() as messages,
           subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages) as process):
-        for line in process.stdout:
+        for line in process.stdout or ():
             line = line.removesuffix(b"\n")
             if file := _FILE.fullmatch(line):
                 _check(parser, suspect)

@@ -71,7 +71,7 @@ class Request:
     @property
     def sequence(self) -> Iterator[tuple[int, Name]]:
         """The entries with their numbers, in the order that the file shall have."""
-        numbers = range(len(self.entries))
+        numbers: Iterable[int] = range(len(self.entries))
         if self.balanced:
             numbers = dict.fromkeys([*balanced.order(self.traces), *numbers])
         return ((number, self.entries[number]) for number in numbers)

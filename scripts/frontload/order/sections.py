@@ -79,7 +79,7 @@ def find(request: Request) -> Sections:
                       "names", note="give the objects and archives that are linked with --objects, "
                       "or the linked program with --binary")
     if request.binary:
-        return Sections(guessed=_guessed(request))
+        return Sections(guessed=_guessed(request, request.binary))
     front = [section for section in request.startup_set if section.region == "front"]
     placed: dict[str, list[InputSection]] = {section_class: [] for section_class in CLASSES}
     for section in front:
@@ -96,9 +96,9 @@ def _split_functions(path: str) -> set[bytes]:
             if _SPLIT.search(name)}
 
 
-def _guessed(request: Request) -> dict[str, Guesses]:
-    split = _split_functions(request.binary)
-    same_place = aliases.Aliases(request.binary, (), request.places)
+def _guessed(request: Request, binary: str) -> dict[str, Guesses]:
+    split = _split_functions(binary)
+    same_place = aliases.Aliases(binary, (), request.places)
     guesses = {section_class: Guesses() for section_class in CLASSES}
     # By class, the symbols whose sections are guessed, and those whose cold parts are.
     known: defaultdict[str, set[bytes]] = defaultdict(set)

@@ -29,11 +29,11 @@ def make(request: Request) -> Order:
             zip(request.entries, request.in_link, _names(request), strict=True)):
         if not entry.has_symbol:
             continue
-        lines = [spell(unversioned(name), entry.file) for name in names]
+        lines = [line for name in names
+                 if (line := spell(unversioned(name), entry.file)) is not None]
         found[entry.name] = is_found or found.get(entry.name, False)
-        if None in lines:
+        if len(lines) < len(names):
             refused.add(entry.name)
-            lines = [line for line in lines if line is not None]
         spelled[number] = lines
     traces = []
     for scenario, numbers in zip(request.scenarios, request.traces, strict=True):

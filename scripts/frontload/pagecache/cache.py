@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from frontload.base.errors import Failure
 from frontload.pagecache import kernel
-from frontload.pagecache.kernel import may_look
+from frontload.pagecache.kernel import may_look as may_look  # part of this module, too
 from frontload.pagecache.mounts import why_resident
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _QUIET_SECONDS = 0.12
 _LOADS = 5
 
 
-def residency(path: os.PathLike | str) -> "Residency":
+def residency(path: os.PathLike[str] | str) -> "Residency":
     """Which pages of a file are in the page cache; fails where the kernel would not tell."""
     # Here, because it needs numpy, and who only asks whether files can be evicted does not.
     from frontload.pagecache.residency import Residency
@@ -43,7 +43,7 @@ def residency(path: os.PathLike | str) -> "Residency":
     return Residency.of(*_look(path))
 
 
-def _look(path: os.PathLike | str) -> tuple[int, bytes]:
+def _look(path: os.PathLike[str] | str) -> tuple[int, bytes]:
     """The size of a file, and what kernel.resident says of it."""
     if not may_look(path):
         raise Failure(f"{os.fspath(path)}: cannot see which of its pages are resident: the kernel "
@@ -54,11 +54,11 @@ def _look(path: os.PathLike | str) -> tuple[int, bytes]:
         return size, kernel.resident(file, size)
 
 
-def _resident_pages(path: os.PathLike | str) -> int:
+def _resident_pages(path: os.PathLike[str] | str) -> int:
     return _look(path)[1].count(1)
 
 
-def settle(*paths: os.PathLike | str, sleep=time.sleep) -> None:
+def settle(*paths: os.PathLike[str] | str, sleep=time.sleep) -> None:
     """Waits until all reads of the files that are under way have ended."""
     untold = False
     for path in paths:
@@ -84,12 +84,12 @@ def _wait_for_reads(file: BinaryIO, sleep) -> bool:
     raise _still_read(file.name)
 
 
-def _still_read(path: os.PathLike | str) -> Failure:
+def _still_read(path: os.PathLike[str] | str) -> Failure:
     return Failure(f"{os.fspath(path)}: is still being read after {_SETTLE_SECONDS:g} seconds",
                    note="end the processes that read it, and measure again")
 
 
-def settled(path: os.PathLike | str, sleep=time.sleep) -> "Residency":
+def settled(path: os.PathLike[str] | str, sleep=time.sleep) -> "Residency":
     """The residency once all reads that are under way have ended."""
     if not may_look(path):
         return residency(path)  # refuses
@@ -97,7 +97,7 @@ def settled(path: os.PathLike | str, sleep=time.sleep) -> "Residency":
     return residency(path)
 
 
-def drop(path: os.PathLike | str) -> None:
+def drop(path: os.PathLike[str] | str) -> None:
     """Asks the kernel to drop a file's pages; whether it did is for the caller to see."""
     with open(path, "rb") as file:
         try:
@@ -108,18 +108,20 @@ def drop(path: os.PathLike | str) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def try_to_drop(*paths: os.PathLike | str, sleep=time.sleep) -> list[int]:
+def try_to_drop(*paths: os.PathLike[str] | str, sleep=time.sleep) -> list[int]:
     """Drops the files' pages, also those that are being read, and tells of each how many stayed."""
-    found: list[int | None] = [_dropped(path, sleep) for path in paths]
-    if None in found:
+    known = [_dropped(path, sleep) for path in paths]
+    found = [pages for pages in known if pages is not None]
+    if len(found) < len(known):
         sleep(_QUIET_SECONDS)
-        for number, path in enumerate(paths):
+        found.clear()
+        for path in paths:
             drop(path)
-            found[number] = _resident_pages(path)
+            found.append(_resident_pages(path))
     return found
 
 
-def _dropped(path: os.PathLike | str, sleep) -> int | None:
+def _dropped(path: os.PathLike[str] | str, sleep) -> int | None:
     """How many pages stay; None if the kernel cannot tell whether more is to come."""
     last = None
     for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
@@ -150,7 +152,7 @@ def drop_everything() -> None:
     Path(_DROP_CACHES).write_text("3", "ascii")
 
 
-def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
+def make_cold(*paths: os.PathLike[str] | str, sleep=time.sleep) -> None:
     """Drops the files' pages; fails if any stayed, and says how many and why."""
     for path, left in zip(paths, try_to_drop(*paths, sleep=sleep), strict=True):
         if left:
@@ -159,14 +161,14 @@ def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
                           note="--allow-warm measures anyway, and labels the result as not cold")
 
 
-def load(path: os.PathLike | str) -> None:
+def load(path: os.PathLike[str] | str) -> None:
     """Reads a whole file into the cache."""
     with open(path, "rb", buffering=0) as file:
         while file.read(1 << 20):
             pass
 
 
-def make_warm(path: os.PathLike | str) -> None:
+def make_warm(path: os.PathLike[str] | str) -> None:
     """Reads a file into the cache; fails if not all of it stays there."""
     for _ in range(_LOADS):
         if 0 not in _look(path)[1]:

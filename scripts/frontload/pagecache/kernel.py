@@ -25,7 +25,7 @@ for _call in (_libc.munmap, _libc.mlock):
 
 
 
-def may_look(path: os.PathLike | str) -> bool:
+def may_look(path: os.PathLike[str] | str) -> bool:
     """Whether the kernel tells us the residency of a file.
 
     Since Linux 5.2 only its owner and those who may write it are told; for everybody else mincore
@@ -102,7 +102,7 @@ def _is_on_overlay(file: BinaryIO) -> bool:
     return _libc.fstatfs(file.fileno(), status) == 0 and status[0] == _OVERLAYFS_MAGIC
 
 
-def lock(path: os.PathLike | str) -> Mapping:
+def lock(path: os.PathLike[str] | str) -> Mapping:
     """Reads a file into the cache and keeps it there until the returned mapping is closed.
 
     To have been read is not enough: kernels reclaim pages also while there is plenty of memory

@@ -7,17 +7,17 @@ from pathlib import Path
 IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
 
 
-def file_system(path: os.PathLike | str) -> str:
+def file_system(path: os.PathLike[str] | str) -> str:
     """The type of the file system a file is on."""
     return _mount(path)[0]
 
 
-def mount_source(path: os.PathLike | str) -> str:
+def mount_source(path: os.PathLike[str] | str) -> str:
     """What the file system that a file is on was mounted from."""
     return _mount(path)[1]
 
 
-def _mount(path: os.PathLike | str) -> tuple[str, str]:
+def _mount(path: os.PathLike[str] | str) -> tuple[str, str]:
     mounts = Path("/proc/self/mountinfo").read_bytes()
     return mount_in(mounts, os.path.realpath(os.fsencode(path)))
 
@@ -41,7 +41,7 @@ def _unescape(field: bytes) -> bytes:
     return re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), field)
 
 
-def mapped_by(path: os.PathLike | str) -> list[str]:
+def mapped_by(path: os.PathLike[str] | str) -> list[str]:
     """The processes that map a file, as far as we may see, as `name (pid)`."""
     status = os.stat(path)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
@@ -57,7 +57,7 @@ def mapped_by(path: os.PathLike | str) -> list[str]:
     return found
 
 
-def why_resident(path: os.PathLike | str) -> str:
+def why_resident(path: os.PathLike[str] | str) -> str:
     """The best explanation of why pages stay in the cache."""
     kind = file_system(path)
     if kind in IN_MEMORY:

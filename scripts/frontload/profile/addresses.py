@@ -15,7 +15,7 @@ Whoever has a name has a number: thousands of traces, and millions of touches, a
 the first name is made. Names are compared by hashes, and by themselves only where these are equal.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,7 +43,7 @@ class _Named(Protocol):
 
     ranges: Ranges
 
-    def names(self, groups: np.ndarray) -> list[Name | None]:
+    def names(self, groups: np.ndarray) -> Sequence[Name | None]:
         """The names of groups, of those that can have one in a profile."""
 
 
@@ -66,9 +66,9 @@ class Resolver:
 
     def use_map(self, link_map: LinkMap) -> None:
         """Gives what no symbol names a name, too; to be called before the first `resolve`."""
+        self._strings = MergedStrings(self._elf, link_map.strings)  # refuses a map of another link
         self.link_map = link_map
         self._functions.link_map = self._data.link_map = link_map
-        self._strings = MergedStrings(self._elf, link_map.strings)
         self._give_numbers(self._functions, self._data, self._strings, link_map)
 
     def _give_numbers(self, *kinds: _Named) -> None:
@@ -117,7 +117,7 @@ class Resolver:
         names = iter(self._functions.names(group[group >= 0]))
         return [next(names) if found else None for found in (group >= 0).tolist()]
 
-    def _made(self, groups: np.ndarray) -> list[Name | None]:
+    def _made(self, groups: np.ndarray) -> list[Name]:
         found = np.empty(len(groups), object)
         for kind, mine in self._by_kind(groups):
             # Not as a list, of which numpy would take each name for a row.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from frontload.profile.link_map import LinkMap
 from frontload.profile.touched import TouchedNumbers
 from frontload.profile.touched_blocks import Touched
 from frontload.profile.trace import BLOCK, CODE, FUNCTION, Module, Trace
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +62,13 @@ class Binaries:
 
     def __init__(self, given: str | Sequence[str] | None):
         self._given = [given] if isinstance(given, str) else list(given or ())
-        self._results: dict[object, object] = {}
+        self._results: dict[object, Binary | Failure] = {}
         self.link_map: str | None = None
 
     def of(self, module: Module, trace: str) -> Binary:
         """The binary that a trace recorded as `module`; another build is refused."""
         path = self._path_of(module)
-        binary = self._once(path, lambda: self._open(path, module))
+        binary = self._once(path, partial(self._open, path, module))
         if binary.linked.build_id != module.build_id:
             found, recorded = (each.hex() or "none"
                                for each in (binary.linked.build_id, module.build_id))
@@ -79,35 +77,40 @@ class Binaries:
                                "again, or give the recorded program with --binary PATH")
         # Behind the build-id: with another build a map of the link says less than that does.
         if self.link_map is not None and binary.resolver.link_map is None:
-            self._once((path, self.link_map), lambda: binary.resolver.use_map(
-                LinkMap(self.link_map, binary.linked)))
+            self._once((path, self.link_map), partial(self._use_map, binary, self.link_map))
         return binary
 
     def _path_of(self, module: Module) -> str:
         if len(self._given) < 2:
             return self._given[0] if self._given else module.path
         return next((path for path in self._given
-                     if self._once(path, lambda path=path: self._open(path, module))
+                     if self._once(path, partial(self._open, path, module))
                      .linked.build_id == module.build_id), self._given[0])
 
-    def at(self, path: str) -> Binary:
+    def at(self, key: object) -> Binary:
         """A binary that `of` has given."""
-        return self._once(path, lambda: None)
+        found = self._results[key]
+        if isinstance(found, Failure):
+            raise found
+        return found
 
     def forget(self) -> None:
         """Lets go of all that were given."""
         self._results.clear()
 
-    def _once(self, key: object, work: Callable[[], T]) -> T:
+    def _once(self, key: object, work: Callable[[], Binary]) -> Binary:
         """What comes of some work, or the same failure each time."""
         if key not in self._results:
             try:
                 self._results[key] = work()
             except Failure as problem:
                 self._results[key] = problem
-        if isinstance(self._results[key], Failure):
-            raise self._results[key]
-        return self._results[key]
+        return self.at(key)
+
+    @staticmethod
+    def _use_map(binary: Binary, path: str) -> Binary:
+        binary.resolver.use_map(LinkMap(path, binary.linked))
+        return binary
 
     @staticmethod
     def _open(path: str, module: Module) -> Binary:

@@ -4,6 +4,7 @@ import os
 
 from frontload.base import console
 from frontload.base.errors import count, percent, printable
+from frontload.base.files import Document
 from frontload.profile.coverage import Reason, Report
 from frontload.profile.startup_profile import Profile
 from frontload.profile.summary import text
@@ -23,7 +24,7 @@ def show(binary: str, startup: Profile, report: Report) -> None:
     print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {_where(report)}; "
           f"density {report.density:.3f}")
     if report.unnamed:
-        largest = sorted(report.unnamed, key=report.unnamed.get, reverse=True)
+        largest = sorted(report.unnamed, key=report.unnamed.__getitem__, reverse=True)
         print(f"read along though nobody named it: {sum(report.unnamed.values()):,} of "
               f"{report.asked:,} bytes, in {', '.join(map(_shown, largest[:_SHOWN]))}")
     ordered = report.longest_run
@@ -66,9 +67,9 @@ def _where(report: Report) -> str:
     return f"in {count(len(report.ranges), 'range')} of the file"
 
 
-def as_json(binary: str, report: Report) -> dict:
+def as_json(binary: str, report: Report) -> Document:
     """All figures, and all missing names."""
-    blocks = report.blocks and [
+    blocks = None if report.blocks is None else [
         {"section": text(block.section), "offset": block.offset, "bytes": block.size}
         for block in report.blocks]
     ordered = report.longest_run

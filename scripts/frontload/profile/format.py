@@ -125,7 +125,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
@@ -164,9 +164,12 @@ _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f\udc80-\udcff]")
 _PLAIN = bytes(byte for byte in range(0x20, 0x7f) if byte != 0x5c)
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
 
 def escape(name: bytes) -> bytes:
-    def code(match: re.Match) -> str:
+    def code(match: re.Match[str]) -> str:
         byte = ord(match[0]) & 0xff  # a surrogate stands for a byte that is not UTF-8
         return {0x5c: "\\\\", 0x09: "\\t", 0x0a: "\\n"}.get(byte, f"\\x{byte:02x}")
     if _is_plain(name):
@@ -181,7 +184,7 @@ def _is_plain(text: bytes) -> bool:
 
 def unescape(text: bytes) -> bytes:
     """Undoes `escape`; raises ValueError for what it never writes."""
-    def byte(match: re.Match) -> bytes:
+    def byte(match: re.Match[bytes]) -> bytes:
         code = match[1]
         if not code:
             raise ValueError("a backslash that starts no escape")
@@ -239,7 +242,7 @@ def _entry_lines(entries: list[tuple[Name, Touch]], several: bool,
     """
     starts = _Known(_show_start)
     touches = _Known(_show_touched)
-    files = _Known(lambda file: b"\t" + escape(file) if file else b"")
+    files: _Known[bytes, bytes] = _Known(lambda file: b"\t" + escape(file) if file else b"")
     rank = -1
     for first in range(0, len(entries), _PIECE):
         piece = entries[first:first + _PIECE]
@@ -258,13 +261,13 @@ def _entry_lines(entries: list[tuple[Name, Touch]], several: bool,
         yield b"\n".join(lines)
 
 
-class _Known(dict):
+class _Known(dict[Key, Value]):
     """What is asked for again and again, made once."""
 
-    def __init__(self, make: Callable):
+    def __init__(self, make: Callable[[Key], Value]):
         self._make = make
 
-    def __missing__(self, key):
+    def __missing__(self, key: Key) -> Value:
         found = self[key] = self._make(key)
         return found
 
@@ -294,7 +297,7 @@ def _show_touched(touched: Touched) -> bytes:
     return shown
 
 
-def read(path: os.PathLike | str) -> Profile:
+def read(path: os.PathLike[str] | str) -> Profile:
     """Reads a profile; bad contents raise BadData with the line."""
     with files.open_input(path, note=_MAKE_ONE) as stream:
         profile = _parse(stream, path)
@@ -303,16 +306,16 @@ def read(path: os.PathLike | str) -> Profile:
     return profile
 
 
-def parse(data: bytes, path: os.PathLike | str) -> Profile:
+def parse(data: bytes, path: os.PathLike[str] | str) -> Profile:
     """The profile in `data`; `path` is for the messages."""
     return _parse(io.BytesIO(data), path)
 
 
-def _parse(stream: IO[bytes], path: os.PathLike | str) -> Profile:
+def _parse(stream: IO[bytes], path: os.PathLike[str] | str) -> Profile:
     first = stream.readline(_FIRST_LINE)
     version = _check_first_line(first, path)
     _check_end(first, 0, path)
-    header: dict[bytes, bytes | int] = {}
+    header: dict[bytes, Any] = {}
     fields, number = None, 1
     try:
         for piece in _pieces(stream):
@@ -341,7 +344,7 @@ def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
         yield piece if piece.endswith(b"\n") else piece + stream.readline()
 
 
-def _check_end(piece: bytes, before: int, path) -> None:
+def _check_end(piece: bytes, before: int, path: os.PathLike[str] | str) -> None:
     """A profile that was cut in a line must not pass for a shorter one. There are `before` lines
     before this piece."""
     if not piece.endswith(b"\n"):
@@ -349,7 +352,7 @@ def _check_end(piece: bytes, before: int, path) -> None:
                       line=before + piece.count(b"\n") + 1, note="copy or make it again")
 
 
-def _check_first_line(line: bytes, path) -> int:
+def _check_first_line(line: bytes, path: os.PathLike[str] | str) -> int:
     """Returns the version."""
     magic, _, version = line.removesuffix(b"\n").partition(b" ")
     if magic != MAGIC:
@@ -367,19 +370,20 @@ def _check_first_line(line: bytes, path) -> int:
     return known
 
 
-def _parse_header_line(line: bytes, header: dict[bytes, bytes | int]) -> None:
+def _parse_header_line(line: bytes, header: dict[bytes, Any]) -> None:
     key, _, value = line.partition(b" ")
     if key in header:
         raise ValueError("a second header line of this key")
     if key.startswith(block_counts.KEY):
         shape, counts = block_counts.parse(key, value, _parse_name)
         header.setdefault(block_counts.KEY, Blocks())[shape] = counts
-    parse = {b"program": unescape, b"runs": _parse_number, b"data-runs": _parse_number,
-             b"generations": ages.parse, b"kept-runs": kept_runs.parse}
+    parse: dict[bytes, Callable[[bytes], object]] = {
+        b"program": unescape, b"runs": _parse_number, b"data-runs": _parse_number,
+        b"generations": ages.parse, b"kept-runs": kept_runs.parse}
     header[key] = parse.get(key, bytes)(value)
 
 
-def _from_header(header: dict[bytes, bytes | int], version: int) -> Profile:
+def _from_header(header: dict[bytes, Any], version: int) -> Profile:
     if not header.get(b"program") or not header.get(b"runs"):
         raise ValueError("no header line `program` or `runs` before the entries")
     made = Profile(header[b"program"], header[b"runs"], data_runs=header.get(b"data-runs", 0),
@@ -431,7 +435,8 @@ class _Fields:
         self._touches, self._kept = profile.touches, profile.kept.touches
         self._rank = -1  # of the last entry
         self._starts = _Known(_parse_start)
-        self._runs = _Known(lambda key: _parse_runs(*key, self.profile))
+        self._runs: _Known[tuple[bytes, str], tuple[int, tuple[int, ...], int]] = _Known(
+            lambda key: _parse_runs(*key, profile))
         self._steps = _Known(_parse_step)
         self._touched = _Known(_parse_touched)
         self._files = _Known(_parse_name)
@@ -441,14 +446,14 @@ class _Fields:
         none."""
         fields = line.split(b"\t", 7)
         if len(fields) == 6:
-            kind, section_class, runs, step, touched, name = fields
+            first, second, runs, step, touched, name = fields
             file = b""
         elif len(fields) == 7:
-            kind, section_class, runs, step, touched, name, file = fields
+            first, second, runs, step, touched, name, file = fields
             file = self._files[file]
         else:
             raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
-        kind, section_class = self._starts[kind, section_class]
+        kind, section_class = self._starts[first, second]
         more, spread = self._steps[step]
         if not is_plain or not name:
             name = _parse_name(name)

@@ -22,7 +22,7 @@ class _Report(Part):
     names: _Names
 
 
-def left_out(path: os.PathLike | str) -> frozenset[str]:
+def left_out(path: os.PathLike[str] | str) -> frozenset[str]:
     """The names that the link left out on purpose. BadData if it is no such report."""
     with files.open_input(path, note=_NOTE) as stream:
         value = files.parse_json(stream.read(), path, _NOTE)

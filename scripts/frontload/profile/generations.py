@@ -47,7 +47,7 @@ def is_label(text: str) -> bool:
     return bool(_LABEL.fullmatch(text))
 
 
-def age(label: bytes) -> tuple:
+def age(label: bytes) -> tuple[bool, tuple[tuple[int, ...] | int, ...], bytes]:
     """What labels are sorted by, from the oldest to the newest. Different labels are never equal:
     2.1 and 2.01 have the same numbers, and their bytes decide."""
     def order(byte: int) -> int:

@@ -41,14 +41,18 @@ class Input:
     @property
     def names(self) -> list[str]:
         """Of all programs and libraries that a profile can be made for."""
-        return [self.program] if self.is_profile else [module.name for module in self.modules]
+        return [self.program or ""] if self.modules is None else [
+            module.name for module in self.modules]
 
-    def read(self) -> Trace | Profile:
-        return self.content or _read(self.path)
+    def profile(self) -> Profile:
+        return self.content if isinstance(self.content, Profile) else profile.read(self.path)
+
+    def trace(self) -> Trace:
+        return self.content if isinstance(self.content, Trace) else trace.read(self.path)
 
     def module(self, program: str) -> Module | None:
         """The module that `program` names, by base name or path; of several the main program."""
-        found = [module for module in self.modules if program in (module.name, module.path)]
+        found = [module for module in self.modules or () if program in (module.name, module.path)]
         return max(found, key=lambda module: module.main, default=None)
 
 

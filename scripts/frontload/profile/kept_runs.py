@@ -10,7 +10,7 @@ newest come first.
 
 import hashlib
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -56,7 +56,7 @@ class KeptNumbers:
     """Kept runs, each with the numbers of the names that it touched (touched.py), while many are
     being added."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._kept: dict[int, tuple[KeptRun, np.ndarray]] = {}
 
     def add(self, run: KeptRun, numbers: np.ndarray) -> None:
@@ -75,7 +75,7 @@ class KeptNumbers:
         self._kept = {each: self._kept[each] for each in sorted(self._kept)[:MOST]}
 
     def named(self, numbers: np.ndarray, names: Sequence[Key],
-              known: dict[Key, object]) -> "KeptRuns[Key]":
+              known: Mapping[Key, object]) -> "KeptRuns[Key]":
         """The same with the names of these numbers, each of which is here once, and among which all
         of these are. Of two numbers with one name, a run may have touched the one or the other.
         `known` has all names: from there, the hashes of a million tuples need not be made again."""
@@ -84,7 +84,7 @@ class KeptNumbers:
         words = np.zeros(len(numbers), np.uint64)
         order = np.argsort(numbers)
         for bit, (_, mine) in enumerate(kept):
-            touched = slice(None)  # all, as mostly if there is one run
+            touched: np.ndarray | slice = slice(None)  # all, as mostly if there is one run
             if len(mine) < len(numbers):
                 touched = order[np.searchsorted(numbers, np.sort(mine), sorter=order)]
             words[touched] |= np.uint64(1 << bit)
@@ -128,8 +128,8 @@ class KeptRuns(Generic[Key]):
             return
         merged = {run.key: run for run in self.runs}
         for run in other.runs:
-            mine = merged.get(run.key, run._replace(weight=0))
-            merged[run.key] = mine._replace(weight=mine.weight + weight * run.weight)
+            known = merged.get(run.key, run._replace(weight=0))
+            merged[run.key] = known._replace(weight=known.weight + weight * run.weight)
         runs = [merged[each] for each in sorted(merged)[:MOST]]
         place = {run.key: bit for bit, run in enumerate(runs)}
         mine, theirs = (_moved(each.touches, [place.get(run.key) for run in each.runs])
@@ -149,8 +149,8 @@ class KeptRuns(Generic[Key]):
     def aged(self, places: Sequence[int | None]) -> "KeptRuns[Key]":
         """The same in a profile with other generations, where each of its own has this place; or
         none, if it is left out. The order of those that remain is the same."""
-        runs = [(bit, run._replace(age=places[run.age])) for bit, run in enumerate(self.runs)
-                if places[run.age] is not None]
+        runs = [(bit, run._replace(age=age)) for bit, run in enumerate(self.runs)
+                if (age := places[run.age]) is not None]
         to = {bit: place for place, (bit, _) in enumerate(runs)}
         return KeptRuns([run for _, run in runs],
                         _moved(self.touches, [to.get(bit) for bit in range(len(self.runs))]))
@@ -179,7 +179,7 @@ def parse(text: bytes) -> list[KeptRun]:
     return found
 
 
-def weighed(runs: Iterable[KeptRun], generations: int) -> "KeptRuns":
+def weighed(runs: Iterable[KeptRun], generations: int) -> KeptRuns[Key]:
     """Those that `parse` has read, of a profile of so many generations, with their weights."""
     found = []
     for run in runs:

@@ -61,7 +61,7 @@ class LinkMap:
     made: what else the linker made, or always keeps together (.init_array); it needs no name
     """
 
-    def __init__(self, path: os.PathLike | str, elf: elves.Elf):
+    def __init__(self, path: os.PathLike[str] | str, elf: elves.Elf):
         self._path = path
         self._elf = elf
         self.strings: list[Span] = []
@@ -253,6 +253,6 @@ def _ranges(spans: list[Span]) -> Ranges:
     return Ranges(places[:, 1], places[:, 2])
 
 
-def _numbers(values: array) -> np.ndarray:
+def _numbers(values: "array[int]") -> np.ndarray:
     return np.array(values, np.uint64)
 

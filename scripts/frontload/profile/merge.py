@@ -13,10 +13,11 @@ commutative, so the same inputs give the same bytes, whoever has summed up which
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 
@@ -35,6 +36,9 @@ from frontload.profile.trace import Module, Trace, digest
 
 _LISTED = 12  # programs, or roles, that an error names
 _PART = 64  # files, or runs, that a process takes at a time
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -60,8 +64,8 @@ class _Part:
             self.kept[path].merge(runs)
         for path, blocks in other.blocks.items():
             self.blocks[path].add(blocks)
-        for path, numbers in other.left_out.items():
-            self.left_out[path] |= numbers
+        for path, left_out in other.left_out.items():
+            self.left_out[path] |= left_out
         for path, samples in other.samples.items():
             self.samples[path] += samples
         self.named.add(other.named)
@@ -98,7 +102,9 @@ class Merger:
         self._generation = generation.encode()
         self._given = self._lost = 0
         self._inputs: list[Input] = []
-        self._known: dict[object, object] = {}  # modules, of which most traces have the same
+        # Most traces have the same.
+        self._modules: dict[Module, Module] = {}
+        self._tables: dict[tuple[Module, ...], tuple[Module, ...]] = {}
 
     def add(self, path: str, weight: int = 1) -> None:
         """Takes one input; each of its runs counts as `weight` runs."""
@@ -125,12 +131,12 @@ class Merger:
         self._add(reading.of(path, content, weight, keep=True))
 
     def _add(self, given: Input) -> None:
-        if not given.is_profile:
+        if given.modules is not None:
             self._roles[given.role] += 1
             if self._wanted_roles and given.role not in self._wanted_roles:
                 return
-            modules = tuple(self._known.setdefault(each, each) for each in given.modules)
-            given = replace(given, modules=self._known.setdefault(modules, modules))
+            modules = tuple(self._modules.setdefault(each, each) for each in given.modules)
+            given = replace(given, modules=self._tables.setdefault(modules, modules))
         self._inputs.append(given)
 
     def result(self) -> Profile:
@@ -158,7 +164,8 @@ class Merger:
                           "-finstrument-functions and link libfrontload-rt")
         return merged
 
-    def _shared(self, work, items: Sequence, what: str) -> Iterator:
+    def _shared(self, work: Callable[[Sequence[Item]], Result], items: Sequence[Item],
+                what: str) -> Iterator[Result]:
         """Some work on parts of the items, in their order."""
         parts = [items[first:first + _PART] for first in range(0, len(items), _PART)]
         done = workers.in_order(work, parts, self._jobs)
@@ -196,7 +203,7 @@ class Merger:
         errors.note("if they ended early, leave them out with --without-odd-runs")
         return set()
 
-    def _sum_up(self, runs: list[list[Input]], program: str) -> _Part:
+    def _sum_up(self, runs: Sequence[list[Input]], program: str) -> _Part:
         part = _Part()
         for run in runs:
             self._add_run(part, run, program)
@@ -259,7 +266,7 @@ class Merger:
         name = os.path.basename(wanted)
         paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
         for modules in dict.fromkeys(given.modules for given in self._inputs
-                                     if not given.is_profile):
+                                     if given.modules is not None):
             if wanted != name:
                 alike = [module for module in modules if module.name == name]
                 chosen = [module for module in alike if module.path in paths]
@@ -274,16 +281,16 @@ class Merger:
         if run[0].is_profile:
             if run[0].program == os.path.basename(program):
                 with self._gathering(part):
-                    part.profiles.add(run[0].read(), weight)
+                    part.profiles.add(run[0].profile(), weight)
             else:
                 part.counts["other"] += 1
             return
-        processes, contents = [], []
+        processes, contents = list[tuple[Binary, TouchedNumbers]](), list[bytes]()
         blocks: defaultdict[str, list[touched_blocks.Touched]] = defaultdict(list)
         data, knows_cold_parts = False, True
         for given in run:
             with self._gathering(part):
-                content = given.read()
+                content = given.trace()
                 module = given.module(program)
                 if module is None:
                     part.counts["other" if len(content.kinds) else "empty"] += 1
@@ -299,8 +306,8 @@ class Merger:
                     blocks[found[0].path] += found[0].blocks(content, module)
         if not any(len(touched.numbers) for _, touched in processes):
             return
-        for path, touched in blocks.items():
-            part.blocks[path].add(touched_blocks.of_run(touched), weight)
+        for path, functions in blocks.items():
+            part.blocks[path].add(touched_blocks.of_run(functions), weight)
         kept = KeptRun(identify(data, sorted(contents)), weight, data)
         if len({binary.path for binary, _ in processes}) == 1:
             (binary, touched), = _together(processes)
@@ -321,7 +328,7 @@ class Merger:
         if module not in trace.modules:
             raise BadData(trace.path, "changed while it was read", note="merge it again")
         mine = trace.owners == trace.modules.index(module)
-        part.counts.update(touches=np.count_nonzero(mine), dropped=trace.dropped,
+        part.counts.update(touches=int(np.count_nonzero(mine)), dropped=trace.dropped,
                            data=trace.has_data, ownerless=trace.ownerless)
         if not mine.any():
             part.counts["empty"] += 1
@@ -336,7 +343,7 @@ class Merger:
     def _with_names(self, whole: _Part, program: str) -> Profile:
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         merged.add(whole.named)
-        named, blocks = {}, Blocks()
+        named, blocks = {}, Blocks[Shape]()
         for path, each in whole.sums.items():
             numbers = each.numbers()
             # Without a name here, by which the last one would outlive `forget`.

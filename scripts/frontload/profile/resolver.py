@@ -126,7 +126,7 @@ class Places:
         return self._symbols
 
     @cached_property
-    def _first(self) -> array:
+    def _first(self) -> "array[int]":
         """Where the places of each entry begin."""
         first = np.searchsorted(self.entry, np.arange(int(self.entry.max(initial=-1)) + 2))
         return array("i", first.astype(np.int32).tobytes())
@@ -231,7 +231,7 @@ def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
 
 def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Sequence[Name]],
               *options: str) -> Resolved:
-    places, unmovable = None, set()
+    places, unmovable = None, set[int]()
     for lines in _ask(profile_path, files, *options, meanwhile=entries):
         if places is None:
             places = Places(entries())

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from frontload.base.files import Document
 from frontload.elf.section_names import CLASSES
 from frontload.profile.format import escape
 from frontload.profile.startup_profile import KINDS, Name, Profile, Touch
@@ -33,7 +34,7 @@ def text(name: bytes) -> str:
     return escape(name).decode("utf-8")
 
 
-def sum_of(touches: Iterable[Touch]) -> dict:
+def sum_of(touches: Iterable[Touch]) -> dict[str, int | None]:
     """How many names there are, how many of them tell their bytes, and how many these are."""
     sizes = [touch.touched.size for touch in touches]
     telling = sum(size > 0 for size in sizes)
@@ -41,7 +42,7 @@ def sum_of(touches: Iterable[Touch]) -> dict:
             "touched_bytes": sum(sizes) if telling else None}
 
 
-def describe(profile: Profile) -> dict:
+def describe(profile: Profile) -> Document:
     """All of a profile but its entries."""
     def tier(name: Name, touch: Touch) -> str:
         return next(each.label for each in TIERS if each.holds(touch.runs,
@@ -69,7 +70,7 @@ def describe(profile: Profile) -> dict:
             "tiers": [{"touched_by": label, **sum_of(by_tier[label])} for label in by_tier]}
 
 
-def entry(profile: Profile, name: Name) -> dict:
+def entry(profile: Profile, name: Name) -> Document:
     touch = profile.touches[name]
     seen = profile.generations[touch.newest()].label.decode() if profile.generations else ""
     return {"rank": touch.rank, "runs": touch.runs, "of_runs": profile.limit(name.kind),
@@ -78,7 +79,7 @@ def entry(profile: Profile, name: Name) -> dict:
             "last_seen": seen or None}
 
 
-def entries(profile: Profile) -> Iterator[dict]:
+def entries(profile: Profile) -> Iterator[Document]:
     """The entries, in their order."""
     for name, _ in profile.in_order():
         yield entry(profile, name)

@@ -103,7 +103,7 @@ class SymbolNames:
                                                    count[several])
         members = self._member[first[owner] + inside]
         names = self._symbols.names.some(members)
-        best: dict[int, tuple] = {}
+        best: dict[int, tuple[tuple[object, ...], int]] = {}
         for group, symbol, name, *facts in zip(
                 owner.tolist(), members.tolist(), names,
                 (self._symbols.type[members] == constants.STT_NOTYPE).tolist(),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from frontload.base.files import Document
 from frontload.elf.file import Elf
 from frontload.profile import trace as traces
 from frontload.profile.summary import text
@@ -21,9 +22,9 @@ KINDS = {traces.FUNCTION: "function", traces.BLOCK: "block", traces.CODE: "code"
 _NONE = -1, ""  # behind the last
 
 
-def describe(trace: Trace) -> dict:
+def describe(trace: Trace) -> Document:
     """All of a trace but its touches."""
-    def count(which: np.ndarray) -> dict:
+    def count(which: np.ndarray) -> Document:
         return {"touches": int(np.count_nonzero(which)),
                 "kinds": {label: int(np.count_nonzero(trace.kinds[which] == kind))
                           for kind, label in KINDS.items()}}
@@ -37,7 +38,7 @@ def describe(trace: Trace) -> dict:
                         for number, module in enumerate(trace.modules)]}
 
 
-def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator[dict]:
+def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator[Document]:
     """The touches in order. `binary_of` is asked at once, for each module that has any; where it
     has none, or that has no symbols, they have no names."""
     found = [_Named(trace, np.flatnonzero(trace.owners == number), names)
@@ -47,7 +48,7 @@ def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator
     return _in_order(trace, found)
 
 
-def _in_order(trace: Trace, found: list["_Named"]) -> Iterator[dict]:
+def _in_order(trace: Trace, found: list["_Named"]) -> Iterator[Document]:
     # There may be millions, so each is made when it is its turn.
     all_named = heapq.merge(*found, key=lambda item: item[0])
     position, name = next(all_named, _NONE)

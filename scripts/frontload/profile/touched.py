@@ -105,7 +105,7 @@ def _made(amounts: np.ndarray) -> list[Touched]:
 class Sum:
     """What some runs of one linked file touched."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._octaves = np.empty(0, _OCTAVE)  # sorted by number and octave
         self._amounts = no_amounts()
         self._pending: list[np.ndarray] = []  # amounts
@@ -201,7 +201,7 @@ class _Runs:
     """Runs that are being added up: for each octave a table, so that a run costs no sorting. A name
     has the row in which it was first seen, so that tables are filled from their beginning on."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._row = np.zeros(0, np.int32)  # of each number, from 1 on
         self._numbers = np.zeros(0, np.int64)  # of each row
         self._used = 0
@@ -212,8 +212,8 @@ class _Runs:
         for octave in range(len(rows) and (len(rows) - 1).bit_length() + 1):
             if octave == len(self._tables):
                 self._tables.append((np.zeros(0, np.int64), np.zeros(0, np.int32)))
-            runs, before = self._tables[octave] = tuple(
-                _longer(table, self._used) for table in self._tables[octave])
+            runs, before = (_longer(table, self._used) for table in self._tables[octave])
+            self._tables[octave] = runs, before
             first = 1 << octave >> 1
             mine = rows[first:1 << octave]  # whose positions have `octave` binary digits
             runs[mine] += weight

@@ -116,16 +116,16 @@ class _Header:
     tells_parts: bool
 
 
-def find(folder: os.PathLike | str) -> list[Path]:
+def find(folder: os.PathLike[str] | str) -> list[Path]:
     """The traces in a folder."""
     return sorted(path for path in Path(folder).iterdir() if _FILE_NAME.fullmatch(path.name))
 
 
-def expand(places: Iterable[os.PathLike | str], *, code: int = EXIT_USAGE) -> list[str]:
+def expand(places: Iterable[os.PathLike[str] | str], *, code: int = EXIT_USAGE) -> list[str]:
     """The files that are meant by these places: a folder stands for the traces in it. One without
     any is refused, with an exit code."""
     found = []
-    for place in map(os.fspath, places):
+    for place in (os.fspath(each) for each in places):
         inside = [os.fspath(path) for path in find(place)] if os.path.isdir(place) else [place]
         if not inside:
             raise Failure(f"{place}: has no traces (*{SUFFIX})", code=code,
@@ -134,7 +134,7 @@ def expand(places: Iterable[os.PathLike | str], *, code: int = EXIT_USAGE) -> li
     return found
 
 
-def count_slots(path: os.PathLike | str) -> int:
+def count_slots(path: os.PathLike[str] | str) -> int:
     """How many slots a trace has by now, which may still be written; 0 if it is none."""
     with open(path, "rb") as stream:
         try:
@@ -143,7 +143,7 @@ def count_slots(path: os.PathLike | str) -> int:
             return 0
 
 
-def end_at(path: os.PathLike | str, slots: int) -> None:
+def end_at(path: os.PathLike[str] | str, slots: int) -> None:
     """Says in a trace that startup was over when it had so many slots. What follows counts no more.
     """
     with open(path, "r+b") as stream:
@@ -154,13 +154,13 @@ def end_at(path: os.PathLike | str, slots: int) -> None:
         stream.write(b"\1")
 
 
-def has_ended(path: os.PathLike | str) -> bool:
+def has_ended(path: os.PathLike[str] | str) -> bool:
     """Whether a trace says that startup is over, because its recorder was told when."""
     with open(path, "rb") as stream:
         return stream.read(HEADER_SIZE)[_STARTUP_DONE_AT:][:1] == b"\1"
 
 
-def read(path: os.PathLike | str) -> Trace:
+def read(path: os.PathLike[str] | str) -> Trace:
     """Reads a trace; bad contents raise BadData with the byte offset."""
     with files.open_input(path, "make a trace with: frontload record -- COMMAND") as stream:
         header = _read_header(stream, path)
@@ -174,7 +174,7 @@ def read(path: os.PathLike | str) -> Trace:
     return _assemble(os.fspath(path), header, modules, slots[is_event])
 
 
-def _read_header(stream: BinaryIO, path) -> _Header:
+def _read_header(stream: BinaryIO, path: os.PathLike[str] | str) -> _Header:
     start = stream.read(HEADER_SIZE)
     if not start:
         raise BadData(path, "is empty", note="record again; the recorder wrote nothing to it")
@@ -208,7 +208,7 @@ def _read_header(stream: BinaryIO, path) -> _Header:
                    minor >= _HAS_PARTS)
 
 
-def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
+def _count_slots(stream: BinaryIO, path: os.PathLike[str] | str, header: _Header) -> int:
     # The size is looked at after `next_slot`, because the file of a live recorder grows meanwhile.
     size = os.fstat(stream.fileno()).st_size
     room, odd = divmod(size - header.size, SLOT_SIZE)
@@ -222,7 +222,7 @@ def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
     return min(header.next_slot, room)
 
 
-def _filled_slots(stream: BinaryIO, path, header: _Header,
+def _filled_slots(stream: BinaryIO, path: os.PathLike[str] | str, header: _Header,
                   count: int) -> tuple[np.ndarray, np.ndarray]:
     """The slots with a kind, and their numbers; the rest are empty."""
     slot = np.dtype([("word", header.order + "u8"), ("module", header.order + "u4"),
@@ -242,7 +242,8 @@ def _filled_slots(stream: BinaryIO, path, header: _Header,
     return np.concatenate(numbers), np.concatenate(kept)
 
 
-def _module_records(stream: BinaryIO, path, header: _Header, numbers: np.ndarray, slots: np.ndarray,
+def _module_records(stream: BinaryIO, path: os.PathLike[str] | str, header: _Header,
+                    numbers: np.ndarray, slots: np.ndarray,
                     is_event: np.ndarray) -> Iterator[tuple[int, Module]]:
     """The complete module records by number; clears `is_event` for the slots they consist of."""
     end = 0

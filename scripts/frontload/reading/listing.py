@@ -184,13 +184,13 @@ def to_bytes(listing: ReadingList, in_order: Sequence[File] | None = None) -> by
     return b"\n".join(lines) + b"\n"
 
 
-def read(path: os.PathLike | str) -> ReadingList:
+def read(path: os.PathLike[str] | str) -> ReadingList:
     """Reads a list; BadData for what is none."""
     with files.open_input(path, note=_NOTE) as stream:
         return parse(stream.read(), path)
 
 
-def parse(data: bytes, path: os.PathLike | str) -> ReadingList:
+def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
     """The list in `data`; `path` is for messages."""
     lines = data.split(b"\n")
     if lines[0] != b"%s %d" % (MAGIC, VERSION):
@@ -224,7 +224,7 @@ def parse(data: bytes, path: os.PathLike | str) -> ReadingList:
     return found
 
 
-def _file(match: re.Match, path: os.PathLike | str, number: int) -> File:
+def _file(match: re.Match, path: os.PathLike[str] | str, number: int) -> File:
     try:
         name = os.fsdecode(unescape(match[1]))
     except ValueError as problem:
@@ -236,7 +236,7 @@ def _file(match: re.Match, path: os.PathLike | str, number: int) -> File:
 
 
 def _add_range(pages: dict[int, Touch], file: File, match: re.Match, least: int,
-               path: os.PathLike | str, number: int) -> int:
+               path: os.PathLike[str] | str, number: int) -> int:
     """Adds the pages of a range, of which there are not too many; returns its end."""
     begin, size, rank, runs = (int(match[group]) for group in range(1, 5))
     end = begin + size
@@ -250,7 +250,7 @@ def _add_range(pages: dict[int, Touch], file: File, match: re.Match, least: int,
     return end
 
 
-def is_list(path: os.PathLike | str) -> bool:
+def is_list(path: os.PathLike[str] | str) -> bool:
     """Whether a file begins like a list, or a folder has any."""
     if os.path.isdir(path):
         return any(name.endswith(SUFFIX) for name in os.listdir(path))

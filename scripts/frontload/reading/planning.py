@@ -30,6 +30,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from frontload import __version__
+from frontload.base.files import Document
 from frontload.measure.prediction import ask_predictor
 from frontload.reading import blocks, listing
 from frontload.reading.listing import READ, File, ReadingList
@@ -38,6 +39,9 @@ SCHEMA, _QUESTION = "frontload-predict-starts/1", "frontload-whole-start/1"
 AS_IT_IS, LIST, FRONTS, BOTH = "as_it_is", "list", "fronts", "fronts_and_list"
 WAYS = AS_IT_IS, LIST, FRONTS, BOTH
 _COUNTS = "major_faults", "requests", "asked_ranges", "read_bytes"
+
+
+Ways = dict[str, Document]  # costs by way
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,9 @@ class Input:
 def predict(inputs: Sequence[Input], options: Sequence[str] = ()) -> dict:
     """The document; `options` choose frontload-predict's devices."""
     devices = _ask("--list-devices", *options, "--whole-start=-")["devices"]
-    described, totals, files = [], {}, {}
+    described: list[Document] = []
+    totals: dict[str, Ways] = {}
+    files: dict[str, Document] = {}
     for given in inputs:
         start = listing.read(given.path)
         in_order = [file for file, pages in start.pages.items() if pages]
@@ -83,7 +89,7 @@ def predict(inputs: Sequence[Input], options: Sequence[str] = ()) -> dict:
             "starts": totals, "files": rows}
 
 
-def gain(ways: dict[str, dict], way: str, base: str = AS_IT_IS) -> float:
+def gain(ways: Ways, way: str, base: str = AS_IT_IS) -> float:
     """The seconds that one way saves."""
     return ways[base]["seconds"] - ways[way]["seconds"]
 
@@ -97,7 +103,7 @@ def seconds(cost: dict, device: dict) -> float:
         + cost["read_bytes"] / device["bytes_per_second"]
 
 
-def _ways(costs: dict, can_have_front: bool, shares: bool) -> dict[str, dict]:
+def _ways(costs: dict, can_have_front: bool, shares: bool) -> Ways:
     """What frontload-predict says of a file, by way; as it is, it may share the first request of a
     list with the file before it (nobody knows where a front will lie)."""
     names = {AS_IT_IS: "as_it_is", LIST: "list",
@@ -115,7 +121,7 @@ def _ways(costs: dict, can_have_front: bool, shares: bool) -> dict[str, dict]:
     return found
 
 
-def _add(to: dict[str, dict], ways: dict[str, dict], weight: int) -> None:
+def _add(to: Ways, ways: Ways, weight: int) -> None:
     for way, cost in ways.items():
         sums = to.setdefault(way, dict.fromkeys(cost, 0))
         for key, value in cost.items():

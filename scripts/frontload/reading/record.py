@@ -10,6 +10,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from frontload.base.errors import Failure
@@ -57,18 +58,16 @@ def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingL
     return _made(document, identities), started.sample
 
 
-def write(listing: ReadingList, command: str, folder: os.PathLike | str) -> Path:
+def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) -> Path:
     """Writes a list into a folder, by the name of the command and a number that is free."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        path = folder / f"{os.path.basename(command)}.{number}{SUFFIX}"
-        try:
-            with open(path, "xb") as file:
-                file.write(to_bytes(listing))
+    numbers = itertools.count(1)
+    while True:
+        path = folder / f"{os.path.basename(command)}.{next(numbers)}{SUFFIX}"
+        with suppress(FileExistsError), open(path, "xb") as file:
+            file.write(to_bytes(listing))
             return path
-        except FileExistsError:
-            continue
 
 
 def identity(path: str) -> File:

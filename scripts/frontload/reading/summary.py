@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from frontload.base.files import Document
 from frontload.reading.listing import ReadingList
 
 
-def describe(listing: ReadingList) -> dict:
+def describe(listing: ReadingList) -> Document:
     """All of a list but its ranges; the file with the most bytes comes first."""
-    described = []
+    described: list[Document] = []
     for file in listing.in_order():
         ranges = list(listing.ranges(file))
         described.append({
@@ -20,7 +21,7 @@ def describe(listing: ReadingList) -> dict:
     return {"runs": listing.runs, "touched_bytes": listing.size(), "files": described}
 
 
-def ranges(listing: ReadingList) -> Iterator[dict]:
+def ranges(listing: ReadingList) -> Iterator[Document]:
     """The ranges of all files, in the order of first touch."""
     for path, each in listing.in_order_of_touch():
         yield {"rank": each.first.rank, "runs": each.first.runs, "how": each.first.how,

@@ -82,8 +82,8 @@ def _code(process: int) -> Iterator[tuple[str, list[_Mapping]]]:
     code = set()
     for line in map(os.fsdecode, Path(f"/proc/{process}/maps").read_bytes().split(b"\n")):
         if found := _MAPPING.match(line):
-            begin, end, _, execute, offset, *file = found.groups()
-            key = tuple(file)
+            begin, end, _, execute, offset, device, number, path = found.groups()
+            key = device, number, path
             files.setdefault(key, []).append(
                 _Mapping(int(begin, 16), int(end, 16), int(offset, 16)))
             if execute == "x":
@@ -127,7 +127,7 @@ def _build_id(path: str) -> bytes | None:
     try:
         with open(path, "rb") as stream:
             for segment in ELFFile(stream).iter_segments("PT_NOTE"):
-                for note in segment.iter_notes():
+                for note in segment.iter_notes():  # type: ignore[attr-defined]  # a NoteSegment
                     if note["n_type"] == "NT_GNU_BUILD_ID":
                         return bytes.fromhex(note["n_desc"])
     except (ELFError, OSError, ValueError):

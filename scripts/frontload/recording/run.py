@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,12 +33,12 @@ def run_with_runtime(words: list[str], output: Path | str, *, role: str | None =
         variables["FRONTLOAD_ROLE"] = role
     return _record(words, output,
                    "build the program with -finstrument-functions and link libfrontload-rt",
-                   ready=ready, **variables)
+                   ready=ready, variables=variables)
 
 
 def _record(words: list[str], output: Path | str, if_nothing_came: str | None = None, *,
             before: Sequence[str] = (), ready: Ready | None = None, has_end: bool = False,
-            **variables: str) -> int:
+            variables: Mapping[str, str] = {}) -> int:
     folder = Path(output)
     # What the frontload command itself was told is none of the recorded program's business.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}

@@ -33,14 +33,11 @@ class Watched:
         self.is_ready = False
         self._over = threading.Event()
         self._folder = tempfile.TemporaryDirectory(prefix="frontload-ready.") if has_end else None
+        self._mark = Path(self._folder.name, "ready") if self._folder else Path()
         # Without a file of its own, the one that the user waits for.
         if self._folder and not ready.file:
             ready = replace(ready, file=str(self._mark))
         self._line = ExecLine(ready)
-
-    @property
-    def _mark(self) -> Path:
-        return Path(self._folder.name, "ready")
 
     @property
     def prefix(self) -> Sequence[str]:

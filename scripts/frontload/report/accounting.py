@@ -11,6 +11,8 @@ over them is what was read of the file.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from frontload.report.places import Places
 from frontload.report.spans import Spans
 
@@ -32,7 +34,7 @@ def density(read: int | None, wasted: int | None) -> float | None:
 
 def rows(place: Places, read: Spans | None, touched: Spans | None) -> list[Row]:
     """One row for each name of sections of which anything was read or touched."""
-    sizes = place.bytes_by_section(Spans([0], [place.file.size]))
+    sizes = place.bytes_by_section(Spans(np.array([0]), np.array([place.file.size])))
     unused = None if read is None or touched is None else read - touched
     found = []
     counts = [None if each is None else place.bytes_by_section(each)

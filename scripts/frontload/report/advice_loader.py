@@ -35,7 +35,7 @@ def packing(start: Start) -> Iterator[Sentence]:
     """The loader reads the whole table of relative relocations that are not packed."""
     for number in own_files(start):
         change, saved = _change(start, number, _PACKED), saved_by_packing(start, number)
-        if saved < _PAGE:
+        if change is None or saved < _PAGE:
             continue
         table = start.places[number].sections(*_TABLES)
         read = (read_of(start, number) & table).size
@@ -118,7 +118,7 @@ def small_libraries(start: Start) -> Iterator[Sentence]:
     if not found:
         return
     found.sort(key=lambda each: (-each[0], each[2]))
-    faults, read = (sum(each[column] for each in found) for column in (0, 1))
+    faults, read = sum(each[0] for each in found), sum(each[1] for each in found)
     names = [name for _, _, name in found]
     shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     yield Sentence(
@@ -132,6 +132,8 @@ def small_libraries(start: Start) -> Iterator[Sentence]:
 
 def _change(start: Start, number: int, option: str, what: str | None = None) -> Change | None:
     place = start.places[number]
-    report = place.loading and relocations.examine(place.elf, place.loading)
+    if place.elf is None or place.loading is None:
+        return None
+    report = relocations.examine(place.elf, place.loading)
     return next((change for change in report.changes if change.option == option
                  and what in (None, change.what)), None) if report else None

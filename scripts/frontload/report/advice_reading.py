@@ -17,6 +17,7 @@ import numpy as np
 from frontload.base.errors import count
 from frontload.elf.relocations_report import size_text
 from frontload.report.events import READ
+from frontload.report.places import Places
 from frontload.report.sentence import Gain, Sentence, majors_in, read_of
 from frontload.report.spans import Spans
 from frontload.report.start import Start
@@ -64,8 +65,8 @@ def readahead(start: Start) -> Iterator[Sentence]:
     def off(result: tuple[int, int]) -> float:
         return max(abs(result[0] - reads) / reads, abs(result[1] - read) / read)
 
-    now, ends = min(((with_window(file.read_ahead_kib, each), each)
-                     for each in (None, _ends_of_code(start, seen.offset[rows]))),
+    of_code = _ends_of_code(start.places[start.main], seen.offset[rows])
+    now, ends = min(((with_window(file.read_ahead_kib, each), each) for each in (None, of_code)),
                     key=lambda found: off(found[0]))
     if off(now) > _NEAR:
         return
@@ -86,9 +87,8 @@ def readahead(start: Start) -> Iterator[Sentence]:
             (now[0] - faults) * recorded // now[0], now[1] - size))
 
 
-def _ends_of_code(start: Start, offsets: np.ndarray) -> np.ndarray:
+def _ends_of_code(place: Places, offsets: np.ndarray) -> np.ndarray:
     """For each offset in code the end of its mapping, else 0."""
-    place = start.places[start.main]
     found, is_code = np.zeros(len(offsets), np.int64), place.segment_flags(offsets) == "x"
     for segment in place.file.segments:
         if "x" in segment.flags:

@@ -30,11 +30,10 @@ _MEANINGS = (
 
 def others(start: Start) -> Iterator[Sentence]:
     """No layout makes these waits shorter, so nobody should expect that of a front."""
-    phases = [phase for phase in start.recording.phases if phase.waits_ns]
     by_phase: Counter[str] = Counter()
     by_call: Counter[str] = Counter()
-    for phase in phases:
-        for reason, time in phase.waits_ns.items():
+    for phase in start.recording.phases:
+        for reason, time in (phase.waits_ns or {}).items():
             if reason != DISK:
                 by_phase[phase.name] += time
                 by_call[reason] += time

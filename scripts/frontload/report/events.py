@@ -54,11 +54,11 @@ class Events:
     time_ns: np.ndarray
     file: np.ndarray
     offset: np.ndarray
-    bytes: np.ndarray
     cause: np.ndarray
     section: list[str]  # empty for what is in no file
     symbol: list[bytes]
     by: list[bytes]
+    bytes: np.ndarray
     backward: np.ndarray
     process: np.ndarray
     thread: np.ndarray
@@ -127,7 +127,7 @@ def phase_of(recording: Recording, time_ns: np.ndarray, process: np.ndarray) -> 
 def _fault_causes(recording: Recording, places: Sequence[Places], phase: np.ndarray) -> np.ndarray:
     faults = recording.faults
     count = len(faults)
-    access = faults["access"] if faults["access"] is not None else np.full(count, "?")
+    access = faults.columns.get("access", np.full(count, "?"))
     written = access == "w"
     flags = np.zeros(count, "U1")
     tables = np.zeros(count, bool)
@@ -138,8 +138,8 @@ def _fault_causes(recording: Recording, places: Sequence[Places], phase: np.ndar
                                place.segment_flags(offsets))
         tables[mine] = [bool(_RELOCATIONS.fullmatch(name)) for name in place.section_at(offsets)]
     loaders = np.array([is_loader(file.path) for file in recording.files] + [False])
-    code_file = faults["code_file"] if faults["code_file"] is not None else np.full(count, -1)
-    kernel = faults["kernel"] == 1 if faults["kernel"] is not None else np.zeros(count, bool)
+    code_file = faults.columns.get("code_file", np.full(count, -1))
+    kernel = faults.columns.get("kernel", np.zeros(count, np.int64)) == 1
     by_loader = loaders[code_file] | loaders[faults["file"]]  # -1 is the last one: none
     relocating = phase == "relocation"
     writes = written | ((access == "?") & (flags == "w"))
@@ -218,16 +218,16 @@ def _backward(columns: dict[str, np.ndarray], has_fills: bool) -> np.ndarray:
 def _code(recording: Recording, reads: int) -> tuple[np.ndarray, np.ndarray]:
     """File and offset of the code that touched, for faults and then for reads, of which it is not
     known."""
-    faults = recording.faults
-    nothing = np.full(len(faults), -1)
-    return tuple(np.concatenate([nothing if faults[name] is None else faults[name],
-                                 np.full(reads, -1)]) for name in ("code_file", "code_offset"))
+    columns, nothing = recording.faults.columns, np.full(len(recording.faults), -1)
+    file, offset = (np.concatenate([columns.get(name, nothing), np.full(reads, -1)])
+                    for name in ("code_file", "code_offset"))
+    return file, offset
 
 
 def _cleared(recording: Recording, places: Sequence[Places], columns: dict[str, np.ndarray],
              kind: np.ndarray) -> list[int]:
     """The rows of the faults that wrote to .bss in the last page of the data."""
-    if recording.faults["access"] is None:
+    if "access" not in recording.faults.columns:
         return []
     rows = np.flatnonzero(kind != READ)  # as in the table of faults, which is sorted by time
     rows = rows[recording.faults["access"] == "w"]

@@ -232,12 +232,12 @@ def _file(start: Start, number: int, page_size: int) -> dict:
 
 def _summary(start: Start, files: list[dict]) -> dict:
     recording, seen = start.recording, start.events
-    known = [number for number, file in enumerate(recording.files) if file.read is not None]
-    reads = [recording.files[number].read for number in known]
-    both = [number for number in known if start.touched[number] is not None]
-    read = sum(recording.files[number].read.size for number in both)
-    wasted = sum((recording.files[number].read - start.touched[number].spans).size
-                 for number in both)
+    reads = [file.read for file in recording.files if file.read is not None]
+    both = [(file.read, its.spans)
+            for file, its in zip(recording.files, start.touched, strict=True)
+            if file.read is not None and its is not None]
+    read = sum(each.size for each, _ in both)
+    wasted = sum((each - used).size for each, used in both)
     touched = [each.spans.size for each in start.touched if each is not None]
     counted = recording.totals or {
         f"{name}_faults": int(seen.of(kind).sum()) + recording.unlisted.get(name, 0)
@@ -271,7 +271,7 @@ def _missing(start: Start) -> list[dict[str, str]]:
                       "why": f"{path} is not the file that was recorded, or is not there",
                       "remedy": "say where the program of the same build is now"})
         return found
-    touched = start.touched[recording.main]
+    touched = None if recording.main is None else start.touched[recording.main]
     if touched is None:
         found.append({"what": "touched bytes, and so what was read for nothing",
                       "why": "no trace of the program was given", "remedy": TRACES_REMEDY})

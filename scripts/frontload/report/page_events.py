@@ -29,7 +29,7 @@ def picture_data(document: dict, files: list[ComparedFile]) -> dict:
 class _Pool:
     """Names, each once, by number."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.names: list[str] = []
         self._numbers: dict[str, int] = {}
 

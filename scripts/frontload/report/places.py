@@ -28,7 +28,7 @@ class Places(Layout):
     def __init__(self, file: File, elsewhere: Mapping[str, str] | None = None):
         super().__init__(file)
         self._paths = [file.path]
-        if file.build_id and file.build_id in (elsewhere or {}):
+        if elsewhere and file.build_id and file.build_id in elsewhere:
             self._paths.append(elsewhere[file.build_id])
 
     @cached_property
@@ -65,13 +65,14 @@ class Places(Layout):
             front.Loaded(section.name.encode("utf-8", "surrogatepass"), section.offset,
                          section.size)
             for section in self.file.sections
-            if any(segment.holds(section.offset) for segment in self.file.segments))
+            if any(0 <= section.offset - segment.offset < segment.file_bytes
+                   for segment in self.file.segments))
 
     @cached_property
     def loading(self) -> Loading | None:
         """What the loader works from."""
         try:
-            return self.elf and read_loading(self.elf.path)
+            return read_loading(self.elf.path) if self.elf else None
         except (Failure, OSError):
             return None
 

@@ -76,12 +76,12 @@ class Phase(Part):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length, in order of time. A column that was not recorded is None."""
+    """Columns of equal length, in order of time. A column that was not recorded is missing."""
 
-    columns: dict[str, np.ndarray | None]
+    columns: dict[str, np.ndarray]
     length: int
 
-    def __getitem__(self, name: str) -> np.ndarray | None:
+    def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
 
     def __len__(self) -> int:
@@ -233,7 +233,7 @@ class _Reader:
         found = [self._file(file, f"files[{number}]")
                  for number, file in enumerate(document.files)]
         self._check_processes()
-        fills = self._table(document.fills, "fills", least=-1)
+        fills = None if document.fills is None else self._table(document.fills, "fills", least=-1)
         found = [_with_fills(file, number, fills) for number, file in enumerate(found)]
         rss = sample.max_rss_kib
         return Recording(
@@ -245,7 +245,8 @@ class _Reader:
             files=found, processes=document.processes, phases=document.phases,
             # None are as good as an empty table; why there are none, `missing` says.
             faults=self._table(document.faults or _NO_FAULTS, "faults", least=-1), fills=fills,
-            requests=self._table(document.requests, "requests"),
+            requests=None if document.requests is None else self._table(document.requests,
+                                                                        "requests"),
             main=_main_file(document.command, found),
             totals=None if document.faults is not None else {
                 "major_faults": sample.major_faults, "minor_faults": sample.minor_faults},
@@ -282,32 +283,28 @@ class _Reader:
                 raise self._bad(f"phases[{number}].process",
                                 f"there is no process {phase.process}")
 
-    def _table(self, table: _Table | None, name: str, *, least: int = 0) -> Table | None:
+    def _table(self, table: _Table, name: str, *, least: int = 0) -> Table:
         """Columns of whole numbers from `least` to each one's limit, sorted by time; the column of
         accesses is strings."""
-        if table is None:
-            return None
         last_file = len(self._document.files) - 1
         limits = {"major": 1, "kernel": 1, "file": last_file, "code_file": last_file,
                   "process": len(self._document.processes) - 1}
-        columns: dict[str, np.ndarray | None] = {}
+        columns: dict[str, np.ndarray] = {}
         for key, column in table:
             place = f"{name}.{key}"
             if isinstance(column, str):
                 if not set(column) <= set(ACCESSES):
                     raise self._bad(place, f"is not a text of {ACCESSES}")
                 columns[key] = np.array(list(column), "U1")
-            else:
-                columns[key] = None if column is None else self._column(
-                    column, place, least, limits.get(key, LARGEST))
+            elif column is not None:
+                columns[key] = self._column(column, place, least, limits.get(key, LARGEST))
         length = len(columns["time_ns"])
         for key, column in columns.items():
-            if column is not None and len(column) != length:
+            if len(column) != length:
                 raise self._bad(f"{name}.{key}", f"has {len(column)} rows, not the {length} of "
                                 "time_ns")
         order = np.argsort(columns["time_ns"], kind="stable")
-        return Table({key: None if column is None else column[order]
-                      for key, column in columns.items()}, length)
+        return Table({key: column[order] for key, column in columns.items()}, length)
 
     def _column(self, column: list, place: str, least: int, limit: int) -> np.ndarray:
         # Here and not in the model: there are hundreds of thousands, with limits of their own.

@@ -47,7 +47,8 @@ class Spans:
     def from_text(cls, text: str, unit: int, limit: int) -> "Spans":
         """The runs of a text, which ascend and lie in the units that `limit` bytes have; raises
         ValueError if they do not. What is beyond `limit` in the last unit is cut off."""
-        firsts, ends = [], []
+        firsts: list[int] = []
+        ends: list[int] = []
         units = -(-limit // unit)
         for run in text.split(" ") if text else ():
             match = _RUN.fullmatch(run)
@@ -60,8 +61,8 @@ class Spans:
                 raise ValueError(f"the run {run} ends after the last of {units}")
             firsts.append(first)
             ends.append(end)
-        start, end = np.array(firsts, np.int64) * unit, np.array(ends, np.int64) * unit
-        return cls(start, np.minimum(end, limit))
+        return cls(np.array(firsts, np.int64) * unit,
+                   np.minimum(np.array(ends, np.int64) * unit, limit))
 
     def to_text(self, unit: int) -> str:
         """The runs of the units that hold any of these bytes."""

@@ -62,11 +62,12 @@ def look(recording: Recording, touches: Touches | None = None, maps: Iterable[st
 def _map_of(places: Sequence[Places], main: int | None, maps: Iterable[str]
             ) -> tuple[LinkMap | None, str | None]:
     """The first map that is of the program's link; a map may be of another variant."""
-    if main is None or places[main].elf is None:
+    elf = None if main is None else places[main].elf
+    if elf is None:
         return None, None
     for path in maps:
         try:
-            return LinkMap(path, places[main].elf), path
+            return LinkMap(path, elf), path
         except BadData:
             continue
     return None, None

@@ -85,17 +85,15 @@ class Touches:
         """The touched bytes of a file; None if no trace tells."""
         if place.elf is None:
             return None
-        module = self._modules.get(place.elf.build_id.hex() or None)
-        lost = 0
+        build_id, lost = place.elf.build_id.hex(), 0
+        module = self._modules.get(build_id) if build_id else None
         if module is None:
             recorded = self._other_build() if is_main else None
             if recorded is None:
                 return None
             module, lost = _moved(recorded, place.elf)
         spans = _in_file(place, *_ranges(module, place.symbols))
-        if place.loading is not None:
-            spans |= loader_touches(place)
-        return TouchedBytes(spans, lost)
+        return TouchedBytes(spans | loader_touches(place), lost)
 
     def _other_build(self) -> _Module | None:
         """The program that was recorded, if the traces are of only one."""
@@ -151,6 +149,8 @@ def _granules(addresses: np.ndarray) -> np.ndarray:
 def loader_touches(place: Places) -> Spans:
     """What the dynamic loader touches of a file whatever the program does: tables of relocations,
     and what these name."""
+    if place.elf is None or place.loading is None:
+        return Spans.none()
     sections, loading = place.elf.sections, place.loading
     tables = ((sections["flags"] & constants.SHF_ALLOC) != 0) & np.isin(sections["type"], _TABLES)
     start = sections["addr"][tables].astype(np.uint64)

@@ -63,7 +63,7 @@ def waste(place: Places, read: Spans, touched: Spans, link_map: LinkMap | None) 
                              int(end[group] - start[group]), int(was_read[group]),
                              int(was_used[group]))
                       for group, section in zip(mine.tolist(), sections, strict=True)])
-    return Waste(*found, _objects(place, read, used, link_map) if link_map else [])
+    return Waste(found[0], found[1], _objects(place, read, used, link_map) if link_map else [])
 
 
 def _objects(place: Places, read: Spans, used: Spans, link_map: LinkMap) -> list[Wasted]:

@@ -59,7 +59,7 @@ class Recorder:
     def works(self) -> bool:
         return bool(self.events)
 
-    def command(self, output: os.PathLike | str, events: Sequence[str],
+    def command(self, output: os.PathLike[str] | str, events: Sequence[str],
                 *options: str) -> list[str]:
         """The command that records the command that follows it."""
         return ["perf", "record", "--quiet", "--no-buildid", "--no-buildid-cache", "--synth=no",

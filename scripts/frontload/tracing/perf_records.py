@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
 from frontload.base import processes
 from frontload.base.errors import BadData
@@ -184,7 +185,7 @@ def _script(path: Path, fields: str) -> Iterator[Record]:
         command = ["perf", "script", f"--symfs={empty}", f"--input={path}", "--show-mmap-events",
                    "--show-task-events", "--show-lost-events", "--ns", "--fields", fields]
         with processes.started(command, stdout=subprocess.PIPE, stderr=errors) as process, \
-                process.stdout as text:
+                cast(IO[bytes], process.stdout) as text:
             yield from parse(text)
             status = processes.wait(process)
         errors.seek(0)
@@ -212,7 +213,7 @@ def _head(line: bytes) -> Head | None:
 
 
 def _record(head: Head | None, what: bytes) -> Iterator[Record]:
-    if head is None:
+    if head is None or head.process is None:
         return
     who, what = (head.process, head.thread, head.time), what.removesuffix(b"\n")
     if what.startswith(b"PERF_RECORD_"):

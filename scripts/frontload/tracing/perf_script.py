@@ -43,7 +43,7 @@ def head(line: bytes, *, has_name: bool) -> Head | None:
     if found is None:
         return None
     process, thread, flags, seconds, decimals = found.groups()
-    return Head(process and int(process), int(thread), flags or b"",
+    return Head(int(process) if process else None, int(thread), flags or b"",
                 int(seconds) * 1_000_000_000 + int(decimals.ljust(9, b"0")), line[found.end():])
 
 

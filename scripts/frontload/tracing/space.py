@@ -18,7 +18,7 @@ class Region:
 
 
 class AddressSpace:
-    def __init__(self):
+    def __init__(self) -> None:
         self._starts: list[int] = []
         self._regions: list[Region] = []
 

@@ -50,7 +50,7 @@ class Call:
     opened: str | None
 
 
-def watching(names: Sequence[str], log: os.PathLike | str, *options: str,
+def watching(names: Sequence[str], log: os.PathLike[str] | str, *options: str,
              remedy: str) -> list[str]:
     """What runs the command that follows it, and writes its calls of these names to `log`."""
     return [str(tools.program("strace", remedy)), *options, "-qq", "-y", "-e",
@@ -75,25 +75,27 @@ def _call(line: str) -> Call | None:
     end = words.end() if words else end
     result = _RESULT.match(line, end)
     flags = _FLAG.findall(line, end, result.start(1) if result else len(line))
-    return Call(found[1], _unescaped(base and base[2]), bool(base) and base[1] == "AT_FDCWD",
-                _unescaped(path and path[1]), _words(words[1]) if words else (),
-                frozenset(flags), result and int(result[1]), _unescaped(result and result[2]))
+    return Call(found[1], _unescaped(base, 2), base is not None and base[1] == "AT_FDCWD",
+                _unescaped(path, 1), _words(words[1]) if words else (),
+                frozenset(flags), result and int(result[1]), _unescaped(result, 2))
 
 
 def _words(text: str) -> tuple[str, ...]:
     strings = list(_ARGUMENT.finditer(text))
     if any(match[2] for match in strings):
         return ()  # longer than strace was told to show
-    return tuple(_unescaped(match[1]) for match in strings)
+    return tuple(_text(match[1]) for match in strings)
 
 
-def _unescaped(text: str | None) -> str | None:
-    if text is None:
-        return None
+def _unescaped(found: re.Match[str] | None, group: int) -> str | None:
+    return None if found is None or found[group] is None else _text(found[group])
+
+
+def _text(text: str) -> str:
     return os.fsdecode(_ESCAPE.sub(_byte, text.encode("ascii", "replace")))
 
 
-def _byte(escape: re.Match) -> bytes:
+def _byte(escape: re.Match[bytes]) -> bytes:
     if escape[1]:
         return bytes([int(escape[1], 8) & 0xff])
     return _LETTERS.get(escape[2], escape[2])

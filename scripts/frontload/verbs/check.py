@@ -15,6 +15,7 @@ from frontload.cli.arguments import add_json, add_min_match, percentage
 from frontload.cli.parser import Parser
 
 if TYPE_CHECKING:
+    from frontload.elf import relocations
     from frontload.profile.coverage import Report
     from frontload.profile.startup_profile import Profile
 
@@ -82,7 +83,7 @@ class _Judged:
     startup: "Profile"
     report: "Report"
     shapes: tuple[int, int]  # functions with the blocks that were recorded, and of how many
-    relocated: object
+    relocated: "relocations.Report | None"
     lacks_front: bool
     good: bool
 
@@ -166,10 +167,10 @@ def _run_folder(args: argparse.Namespace) -> int:
             "unused_profiles": unused})
     if args.json != files.STDOUT and judged:
         _show_folder(judged)
-    for problem in problems.values():
-        errors.error(problem.message)
-        if problem.note:
-            errors.note(problem.note)
+    for failure in problems.values():
+        errors.error(failure.message)
+        if failure.note:
+            errors.note(failure.note)
     for each in judged:
         if not each.good:
             errors.error(_why_not(each, args))

@@ -126,7 +126,7 @@ def _measure(args: argparse.Namespace, device: Device | None, ready: Ready | Non
 
     for text in doubts.warnings(result):
         errors.warning(text)
-    if args.json:
+    if made is not None:
         files.write_output(args.json, document.dump(made))
     if args.json != files.STDOUT:
         table.print_report(result, sections=args.sections)

@@ -5,6 +5,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
+from typing import Protocol
 
 from frontload.base import errors, files, response_files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, BadData, Failure
@@ -35,13 +36,20 @@ from frontload.order import (
 from frontload.order import (
     temporal as order_temporal,
 )
-from frontload.order.request import Request
+from frontload.order.request import Order, Request
 from frontload.profile import format as profile
 from frontload.profile import generations, match, merge
 from frontload.profile.startup_profile import Profile
 
+
+class _Format(Protocol):
+    USE: str
+
+    def make(self, request: Request) -> Order: ...
+
+
 # What can take an order: its module, with the interface that order/request.py describes.
-FORMATS = {
+FORMATS: dict[str, _Format] = {
     "lld": order_lld,
     "gold": order_gold,
     "bfd": order_bfd,
