@@ -23,7 +23,7 @@ _RECIPES = command.ROOT / "examples" / "fleet"
 _MACHINE = 100  # traces
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/fleet", description="Merge the traces of many machines, and measure time and "
         "memory of all processes.")
@@ -111,12 +111,3 @@ def run(args: argparse.Namespace) -> int:
         document.FLEET, functions=args.functions, touches=args.touches, rows=rows))
     print(f"the result is in {file}")
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/fleet")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

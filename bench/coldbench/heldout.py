@@ -16,7 +16,6 @@ import shlex
 import shutil
 import statistics
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -44,7 +43,7 @@ _BLOCKS_VARIANT = "front+blocks"
 _BLOCKS_TREE, _CLUSTERS = "tree.blocks", "blocks.clusters"  # of variants.ninja
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/heldout", description="Predict starts that were not trained, for fronts that "
         "order their names in several ways.")
@@ -201,12 +200,3 @@ def run(args: argparse.Namespace) -> int:
     document.write(file, document.head(document.HELDOUT, workloads=result))
     print(f"the result is in {file}")
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/heldout")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

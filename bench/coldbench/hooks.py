@@ -8,7 +8,6 @@ first touch are counted by strace, as what two runs with different numbers of fu
 import argparse
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -64,12 +63,3 @@ def run(args: argparse.Namespace) -> int:
     console.add_row(table, "system calls of a first touch", f"{calls:.2f}")
     console.show(table)
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/hooks")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

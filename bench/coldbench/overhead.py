@@ -17,7 +17,6 @@ import math
 import os
 import shlex
 import statistics
-import sys
 import tempfile
 import time
 from dataclasses import asdict
@@ -116,12 +115,3 @@ def run(args: argparse.Namespace) -> int:
                         columns.ratio(asdict(ratio), 4))
     console.show(table)
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/overhead")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

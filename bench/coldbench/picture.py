@@ -4,7 +4,6 @@ One strip for each variant is its file from the first byte to the last; what was
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from frontload.base import errors
@@ -69,7 +68,7 @@ def _step(end: float) -> float:
     return step
 
 
-def main(argv: list[str] | None = None) -> int:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/picture", description="Draw which parts of each "
                                      "variant's file a cold start has read.")
     parser.add_argument("result", metavar="RESULT.json", type=Path,
@@ -78,11 +77,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--device", metavar="KIND", help="of a result of bench/start: which device "
                         "(default: the first)")
     parser.add_argument("--ways", metavar="NAME;...", help="and which ways to start (default: all)")
-    args = parser.parse_args(argv)
-    return command.end(lambda: _run(args), "bench/picture")
+    return parser.parse_args(argv)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     if document.schema(args.result) == document.START:
         result = document.read(args.result, document.START, "bench/start")
         device = command.choose("--device", args.device or next(iter(result["read"])),
@@ -97,7 +95,3 @@ def _run(args: argparse.Namespace) -> int:
     (workload,) = document.read(args.result, document.RUN, "bench/run")["workloads"]
     write_if_changed(args.output, draw(workload))
     return errors.EXIT_OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())

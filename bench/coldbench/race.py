@@ -1,7 +1,6 @@
 """bench/race: the command line of the race; one table for each workload, one JSON for all."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,12 +65,3 @@ def run(args: argparse.Namespace) -> int:
     print(f"every run is in {file}")
     same = all(each["outputs_are_identical"] for each in result["workloads"])
     return errors.EXIT_OK if same else errors.EXIT_VERDICT
-
-
-def main() -> int:
-    args = parse()
-    return command.end(lambda: run(args), "bench/race")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,7 +7,6 @@ one start of each is enough.
 """
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,7 +56,7 @@ def _settings(text: str) -> tuple[int, ...]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers from 0 up") from None
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/readahead", description="Count what cold starts of a workload's variants read "
         "at different settings of the device's readahead (needs root).")
@@ -88,12 +87,3 @@ def run(args: argparse.Namespace) -> int:
         write_if_changed(args.output, readahead_picture.draw(result))
     print(f"the counts are in {file}")
     return errors.EXIT_OK
-
-
-def main() -> int:
-    args = parse()
-    return command.end(lambda: run(args), "bench/readahead")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

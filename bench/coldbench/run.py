@@ -1,7 +1,6 @@
 """bench/run: builds the variants of a workload, measures them, and judges the figures."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from frontload.base import errors
@@ -12,7 +11,7 @@ from coldbench.variants import workload
 from coldbench.variants.work_folder import work_folder
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/run", description="Build the variants of a real program, measure them from "
         "cold on a device of their own (needs root), and compare them.")
@@ -52,12 +51,3 @@ def run(args: argparse.Namespace) -> int:
     print(f"every run is in {file}")
     failed = any(verdict["holds"] is False for verdict in measured["verdicts"])
     return errors.EXIT_VERDICT if failed else errors.EXIT_OK
-
-
-def main() -> int:
-    args = parse()
-    return command.end(lambda: run(args), "bench/run")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,7 +7,6 @@ processors; what the program itself takes is nothing, because it ends at once.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +33,7 @@ def _share(text: str) -> float:
     return share
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/scale", description="Run each verb on a program of 5 million symbols, and "
         "measure time and memory of all its processes.")
@@ -113,12 +112,3 @@ def run(args: argparse.Namespace) -> int:
     document.write(file, document.head(document.SCALE, scale=args.scale, rows=found))
     print(f"the result is in {file}")
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/scale")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

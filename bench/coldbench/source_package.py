@@ -16,7 +16,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +23,6 @@ from pathlib import Path
 from frontload.base import errors
 from frontload.base.errors import EXIT_VERDICT, BadData, Failure
 from frontload.base.processes import check_call
-
-from coldbench import command
 
 APT = Path("/etc/apt")
 NOTE = ".sha256"  # in the folder: of the tarball that it is
@@ -110,7 +107,7 @@ def unpack(tarball: Path, sha256: str, folder: Path) -> None:
         top.rename(folder)
 
 
-def main(argv: list[str] | None = None) -> int:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/fetch-source", description="Unpack the upstream source that Debian builds a "
                                                "package from, using this machine's lists of "
@@ -119,11 +116,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("sha256", help="of its .orig.tar.*: anything else is refused")
     parser.add_argument("folder", type=Path,
                         help="where it goes; another source that is there is replaced")
-    args = parser.parse_args(argv)
-    return command.end(lambda: _run(args), "bench/fetch-source")
+    return parser.parse_args(argv)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     sha256, folder = args.sha256.lower(), args.folder.resolve()
     if is_there(sha256, folder):
         return errors.EXIT_OK
@@ -131,7 +127,3 @@ def _run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="frontload-source.") as scratch:
         unpack(download(args.package, sha256, Path(scratch)), sha256, folder)
     return errors.EXIT_OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())

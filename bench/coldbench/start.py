@@ -45,7 +45,7 @@ class Start:
     read: dict[str, dict] = field(default_factory=dict, repr=False)
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/start", description="Start a command with all of its files cold: as it is, "
         "with its files read as a whole, and with a reading list (needs root).")
@@ -233,12 +233,3 @@ def run(args: argparse.Namespace) -> int:
                  for device, ways in results.items()}})
     print(f"all figures are in {file}")
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/start")
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

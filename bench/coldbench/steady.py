@@ -13,7 +13,6 @@ layouts.
 import argparse
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -41,7 +40,7 @@ _OWN_SECTION = ".PyRuntime"  # what all of CPython refers to most
 _BUILD_VARIABLES = "no_build_variables"
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/steady", description="Build CPython with clang's PGO, with and without a "
         "front, and compare how it runs once it has started.")
@@ -177,12 +176,3 @@ def run(args: argparse.Namespace) -> int:
                                        layouts=len(interpreters[0])) | {"programs": results})
     print(f"every run is in {file}")
     return errors.EXIT_OK
-
-
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
-    return command.end(lambda: run(args), "bench/steady")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

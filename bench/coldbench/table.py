@@ -9,7 +9,6 @@ The same result gives the same text. In the README, only the text between two ma
 import argparse
 import os
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from frontload.base import errors
 from frontload.base.errors import BadData
 from frontload.base.files import write_if_changed
 
-from coldbench import command
 from coldbench.command import ROOT
 from coldbench.measure.recordings import RECORDERS
 from coldbench.show import columns
@@ -230,7 +228,7 @@ def _read(path: Path) -> dict:
     return document
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/table", description="Write the tables of the documents from a result of "
         "bench/race.")
@@ -240,11 +238,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--readme", metavar="FILE", type=Path, default=ROOT / "README.md",
                         help="the file with the small table, between its two marks (default "
                         "%(default)s)")
-    args = parser.parse_args(argv)
-    return command.end(lambda: _run(args), "bench/table")
+    return parser.parse_args(argv)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     document = _read(args.race)
     try:
         page, block = render(document), short(document)
@@ -254,7 +251,3 @@ def _run(args: argparse.Namespace) -> int:
     write_if_changed(args.docs, page.encode())
     write_if_changed(args.readme, readme.encode())
     return errors.EXIT_OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,7 @@ import sys
 import pytest
 from abilities import needs
 from bench_room import BENCH, read_json, write_files
-from coldbench import hooks
+from coldbench.__main__ import main as bench
 from frontload.device import cold_device
 from measuring import left_behind
 
@@ -72,7 +72,7 @@ def test_a_whole_run_on_a_device(build, tmp_path, spawn):
 @needs("strace")
 def test_the_cost_of_hooks(build, capsys):
     """Of a first touch, the system calls are told, of which chunks of the trace add few."""
-    assert hooks.main(["--rounds=2", f"--build-dir={build}"]) == 0
+    assert bench(["hooks", "--rounds=2", f"--build-dir={build}"]) == 0
     rows = capsys.readouterr().out.splitlines()
     (calls,) = [row.split()[-1] for row in rows if row.startswith("system calls of a first touch")]
     assert 1 <= float(calls) < 1.01

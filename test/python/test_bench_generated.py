@@ -4,7 +4,8 @@ they measure is measured."""
 import numpy as np
 import pytest
 from bench_room import read_json
-from coldbench import fleet, scale
+from coldbench import scale
+from coldbench.__main__ import main as bench
 from coldbench.variants import scaled
 from frontload.elf import constants
 from frontload.elf import file as elf
@@ -18,8 +19,8 @@ TOOLS = ["--build-dir", str(BUILD), "--llvm", str(LLVM.parent)]
 
 def test_traces_of_a_fleet_resemble_each_other(tmp_path):
     """All ways of merging them are measured: parts, all, each twice, and both recipes."""
-    assert fleet.main(["--functions=500", "--traces=60", "--repeat=2", "--touches=100", "--runs=1",
-                       "--recipes", f"--work-dir={tmp_path}", *TOOLS]) == 0
+    assert bench(["fleet", "--functions=500", "--traces=60", "--repeat=2", "--touches=100",
+                  "--runs=1", "--recipes", f"--work-dir={tmp_path}", *TOOLS]) == 0
     rows = read_json(tmp_path / "fleet.result.json", "frontload-fleet/1")["rows"]
     assert [(row["by"], row["traces"]) for row in rows] == [
         ("frontload profile", 1), ("frontload profile", 12), ("frontload profile", 120),
@@ -40,7 +41,7 @@ def test_every_verb_is_measured(tmp_path):
     assert {name.partition(" ")[0] for name, _ in scale.rows(made)} >= {
         "profile", "order", "check", "predict", "faults", "report", "measure"}
     result = tmp_path / "result.json"
-    assert scale.main(["--scale", str(SHARE), *TOOLS, "--work-dir", str(tmp_path), "--only",
+    assert bench(["scale", "--scale", str(SHARE), *TOOLS, "--work-dir", str(tmp_path), "--only",
                        "profile,check", "--json", str(result)]) == 0
     rows = read_json(result, "frontload-scale/1")["rows"]
     assert [row["verb"] for row in rows] == ["profile", "check"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bench_room import read_json
 from coldbench import picture, start, start_picture, steady
+from coldbench.__main__ import main as bench
 from coldbench.measure import typical
 from coldbench.show import readahead_picture
 from frontload.base.errors import EXIT_OK
@@ -26,8 +27,8 @@ def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):
         {name: {"major_faults": 3, "requests": 4321, "read_bytes": 2_000_000} for name in ways}))
     path = tmp_path / "app.files"
     path.write_bytes(listing.to_bytes(TOUCHED))
-    assert start.main([f"--list={path}", f"--json={tmp_path / 'result'}", f"--build-dir={build}",
-                       "--runs=2", "--devices=lazy", "--", "app"]) == EXIT_OK
+    assert bench(["start", f"--list={path}", f"--json={tmp_path / 'result'}",
+                  f"--build-dir={build}", "--runs=2", "--devices=lazy", "--", "app"]) == EXIT_OK
     assert "4321" in capsys.readouterr().out
     document = read_json(tmp_path / "result", "frontload-start/1")
     assert document["commands"]["as it is"] == {"command": ["app"], "files": 2,
@@ -53,7 +54,7 @@ def test_each_round_runs_both(tmp_path, capsys):
         (tmp_path / name).chmod(0o755)
     (tmp_path / "bin").symlink_to(BUILD / "bin")
     result = tmp_path / "result"
-    assert steady.main(["--build-dir", f"{tmp_path}", "--interpreters",
+    assert bench(["steady", "--build-dir", f"{tmp_path}", "--interpreters",
                         f"{tmp_path}/plain,{tmp_path}/front", "--json", f"{result}", "--rounds",
                         "4", "--programs", "json_loads", "--no-counts"]) == 0
     assert "json_loads" in capsys.readouterr().out
@@ -98,7 +99,7 @@ def test_pictures(tmp_path, capsys):
     def draw(result, *arguments, code=0) -> str:
         output.unlink(missing_ok=True)
         (tmp_path / "result.json").write_text(json.dumps(result))
-        assert picture.main([f"{tmp_path}/result.json", "-o", str(output), *arguments]) == code
+        assert bench(["picture", f"{tmp_path}/result.json", "-o", str(output), *arguments]) == code
         return output.read_text() if output.exists() else ""
 
     drawn = draw(RUN)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from frontload.elf import file as elf
+from frontload.profile import addresses
 from frontload.profile import format as profile
 from frontload.profile.link_map import LinkMap, Span
 from frontload.profile.merged_strings import MergedStrings
@@ -221,3 +222,15 @@ def test_strings_of_a_file(tmp_path):
         MergedStrings(file, [Span(0, 0x1000, 0x1008)] * 2)
     with pytest.raises(elf.BadData, match="runs past the end"):
         MergedStrings(file, [Span(0, 0x100a, 0x100e)])
+
+
+def test_a_map_that_cannot_be_used_ends_the_work_in_a_sentence(mapped, cli, tmp_path, monkeypatch):
+    """It is refused again with the trace that it is for, not only when the binary is opened."""
+    program, path = mapped()
+    trace(program, tmp_path / "t", program.addresses["table"])
+
+    def refuse(linked, spans):
+        raise elf.BadData(linked.path, "smaller than its strings")
+
+    monkeypatch.setattr(addresses, "MergedStrings", refuse)
+    assert "smaller than its strings" in cli("profile", tmp_path / "t", "--map", path, code=65).err

@@ -8,6 +8,7 @@ import pytest
 from abilities import needs
 from bench_room import BENCH, read_json, write_files
 from coldbench import table
+from coldbench.__main__ import main as bench
 from coldbench.judge import first
 from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start
 
@@ -176,7 +177,7 @@ def test_only_what_is_between_the_marks_is_written(tmp_path, text, readme, code)
     result, page, shown = (tmp_path / name for name in ("race.json", "race.md", "README.md"))
     result.write_text(text)
     shown.write_text(readme)
-    assert table.main([f"{result}", f"--docs={page}", f"--readme={shown}"]) == code
+    assert bench(["table", f"{result}", f"--docs={page}", f"--readme={shown}"]) == code
     if code:
         assert shown.read_text() == readme and not page.exists()
     else:

@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench import source_package
+from coldbench.__main__ import main as bench
 from frontload.base.errors import Failure
 
 # In the place of apt-get: `source` leaves what the archive has in the current folder.
@@ -46,7 +47,7 @@ def test_a_source_replaces_what_was_there(tmp_path, monkeypatch):
     target.mkdir(parents=True)
     (target / "old").write_text("")
     sha256 = hashlib.sha256(tarball.read_bytes()).hexdigest()
-    assert source_package.main(["small", sha256, str(target)]) == 0
+    assert bench(["source_package", "small", sha256, str(target)]) == 0
     assert sorted(str(file.relative_to(target)) for file in target.rglob("*")) == [
         ".sha256", "part", "part/file"]
     assert list((tmp_path / "work").iterdir()) == [target]
@@ -54,9 +55,9 @@ def test_a_source_replaces_what_was_there(tmp_path, monkeypatch):
     # The same source is left alone, without asking the archive; another one is not taken for it.
     (target / "part/file").write_text("built")
     tarball.unlink()
-    assert source_package.main(["small", sha256, str(target)]) == 0
+    assert bench(["source_package", "small", sha256, str(target)]) == 0
     assert (target / "part/file").read_text() == "built"
-    assert source_package.main(["small", "0" * 64, str(target)]) == 1
+    assert bench(["source_package", "small", "0" * 64, str(target)]) == 1
 
     # An archive without the source.
     (tmp_path / "scratch").mkdir()

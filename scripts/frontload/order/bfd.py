@@ -19,24 +19,22 @@ has them first, which may be that of another object. All of those sections toget
 they follow the front as one block, and not in thousands of places.
 """
 
-import argparse
 import functools
 import os
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from frontload.base.errors import EXIT_DATA, Failure
 from frontload.elf import archive
 from frontload.elf.section_names import OUTPUTS
 from frontload.machine import linkers
 from frontload.order import sections as order_sections
-from frontload.order.request import Order, Pieces, Request
+from frontload.order.request import Format, Order, Pieces, Request
 from frontload.order.sections import InputSection, Sections
 
-USE = "-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE"
 # The linker's options for each kind of output; the names are those of compilers' options.
 KINDS = {
     "pie": ["-pie"],
@@ -56,39 +54,26 @@ _NO_GNU_LD = "give the path of GNU ld with --linker-path"
 _TIMEOUT = 60
 
 
-def add_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--linker-path", metavar="PATH", default="ld.bfd",
-                       help="the GNU ld that links (default: ld.bfd in PATH)")
-    group.add_argument("--output-kind", choices=tuple(KINDS), default="pie",
-                       help="what is linked (default pie)")
-    group.add_argument("--linker-options", metavar="OPTIONS", default="", type=_split,
-                       help="what else decides ld's default script, such as "
-                       "--linker-options='-z now -z noseparate-code'")
-    group.add_argument("--section-ordering-file", action="store_true",
-                       help="write no script, but a file for that option of ld 2.43 and newer")
+def bfd(path: str, kind: str, options: Sequence[str], *, is_ordering_file: bool) -> Format:
+    """The format for the GNU ld at `path`, which links an output of this kind with these options:
+    a script, or a file for --section-ordering-file."""
+    return Format("-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE",
+                  lambda request: _make(request, path, [*KINDS[kind], *options], is_ordering_file))
 
 
-def _split(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as problem:
-        raise argparse.ArgumentTypeError(f"{text!r}: {problem}") from problem
-
-
-def make(request: Request) -> Order:
-    args = request.args
+def _make(request: Request, path: str, options: list[str], is_ordering_file: bool) -> Order:
     warnings = []
-    if args.section_ordering_file:
-        warnings = _too_old(args.linker_path)
+    if is_ordering_file:
+        warnings = _too_old(path)
     else:
-        script = default_script(args.linker_path, [*KINDS[args.output_kind], *args.linker_options])
+        script = default_script(path, options)
     sections = order_sections.find(request)
     thin = {os.fsencode(os.path.basename(path)) for path in request.objects
             if archive.is_thin(path)}
     statements = {section_class: Pieces(functools.partial(
         _statements, section_class, sections, thin)) for section_class in OUTPUTS}
-    pieces = (_ordering_file(statements) if args.section_ordering_file
-              else _insert(script, statements, args.linker_path))
+    pieces = (_ordering_file(statements) if is_ordering_file
+              else _insert(script, statements, path))
     return Order(pieces, *request.found_and_missing(), warnings, order_sections.notes(sections))
 
 

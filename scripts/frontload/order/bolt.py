@@ -17,15 +17,12 @@ from frontload.base.intervals import are_among
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.symbols import Symbols
-from frontload.order.request import Order, Request
+from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import FUNCTIONS, list_symbols
 from frontload.profile.startup_profile import Name
 
-USE = "llvm-bolt --reorder-functions=user --function-order=FILE"
-ANY_ORDER = True
 
-
-def make(request: Request) -> Order:
+def _make(request: Request) -> Order:
     """The names of a profile's functions; with the program, as BOLT tells them apart."""
     if request.objects:
         raise Failure("BOLT works on the linked program, not on objects",
@@ -82,3 +79,6 @@ def _before_slashes(name: bytes) -> Iterator[bytes]:
     while end >= 0:
         yield name[:end]
         end = name.find(b"/", end + 1)
+
+
+BOLT = Format("llvm-bolt --reorder-functions=user --function-order=FILE", _make, any_order=True)

@@ -17,12 +17,11 @@ import numpy as np
 from frontload.base import errors
 from frontload.base.errors import Failure
 from frontload.elf import file as elf
-from frontload.order.request import Order, Request
+from frontload.order.request import Format, Order, Request
 from frontload.profile import shapes
 from frontload.profile.block_counts import BlockCounts
 from frontload.profile.resolver import Block, FunctionBlocks
 
-USE = "clang -fbasic-block-sections=list=FILE"
 # Blocks of up to so many bytes between two that ran go along: other starts run some of them. With
 # 12 of 16 imports of CPython trained, code of the front that the others need and it does not have
 # lies in 6.1 windows of 64 KiB for 0, 5.3 for 32, and 5.0 for 64 bytes, and in 3.4 with whole
@@ -34,7 +33,7 @@ _SMALL = 32
 _SMALL_WHERE_RUNS_DIFFER, _FEW = 512, 0.1
 
 
-def make(request: Request) -> Order:
+def _make(request: Request) -> Order:
     """The clusters of the functions of a profile."""
     if not request.looked_up:
         raise Failure("clang's blocks have numbers, which only what is linked can tell",
@@ -105,3 +104,6 @@ def _several(request: Request, found: list[FunctionBlocks]) -> set[bytes]:
     else:
         counted = Counter(name for name, _ in {(each.symbol, each.hash) for each in found})
     return unreadable | {name for name, count in counted.items() if count > 1}
+
+
+CLANG = Format("clang -fbasic-block-sections=list=FILE", _make)

@@ -28,7 +28,7 @@ from frontload.base import errors
 from frontload.order import foreign
 from frontload.order.coff_symbols import CoffParser
 from frontload.order.objdump import Symbol
-from frontload.order.request import Order, Request
+from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
 
@@ -41,14 +41,12 @@ _ITANIUM = b"_Z"
 
 
 @dataclass(frozen=True)
-class Format:
-    """The file for one of the linkers; an interface as request.py describes it."""
+class _Linker:
+    """One of the linkers, and why it cannot take some names."""
 
     linker: str
     reason: str
     microsoft: bool
-    USE = "/ORDER:@FILE"
-    ANY_ORDER = True
 
     def make(self, request: Request) -> Order:
         """The names of a profile; with objects, what their sections go by."""
@@ -110,10 +108,13 @@ class Format:
         return name.startswith((b"?", b"@")) or (not self.microsoft and b"@" in name)
 
 
-LLD_LINK = Format("lld-link", "a # at the start, a space at an end, a newline, or for x86 no "
-                  "underscore", microsoft=False)
-LINK = Format("link", "a space, a semicolon, a byte that is not ASCII, or for x86 no underscore",
-              microsoft=True)
+_USE = "/ORDER:@FILE"
+LLD_LINK = Format(_USE, _Linker(
+    "lld-link", "a # at the start, a space at an end, a newline, or for x86 no underscore",
+    microsoft=False).make, any_order=True)
+LINK = Format(_USE, _Linker(
+    "link", "a space, a semicolon, a byte that is not ASCII, or for x86 no underscore",
+    microsoft=True).make, any_order=True)
 
 
 def undecorated(symbol: Symbol) -> set[bytes]:

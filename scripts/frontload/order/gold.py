@@ -18,15 +18,14 @@ from itertools import chain
 
 from frontload.base import errors
 from frontload.order import sections as order_sections
-from frontload.order.request import Order, Pieces, Request, lines
+from frontload.order.request import Format, Order, Pieces, Request, lines
 from frontload.order.sections import InputSection, Sections
 from frontload.profile.addresses import WINDOW
 
-USE = "-Wl,--section-ordering-file=FILE"
 _GLOB = re.compile(rb"[*?\[\\\n\r]")
 
 
-def make(request: Request) -> Order:
+def _make(request: Request) -> Order:
     sections = order_sections.find(request)
     notes = order_sections.notes(sections)
     if sections.guessed:
@@ -61,3 +60,6 @@ def _worth_listing(placed: Sequence[InputSection]) -> set[bytes]:
     return {section.name for section in placed
             if section.total - size[section.name] <= max(
                 size[section.name], needed[section.name] * WINDOW)}
+
+
+GOLD = Format("-Wl,--section-ordering-file=FILE", _make)

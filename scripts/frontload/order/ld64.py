@@ -13,16 +13,14 @@ too, the compiler lets the linker move each symbol (.subsections_via_symbols).
 from frontload.order import foreign
 from frontload.order.macho_symbols import MachoParser
 from frontload.order.objdump import Symbol
-from frontload.order.request import Order, Request
+from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
 
-USE = "-order_file FILE"
-ANY_ORDER = True
 _OBJECT_ENDS = b".o", b".o)"
 
 
-def make(request: Request) -> Order:
+def _make(request: Request) -> Order:
     """The names of a profile; local ones with their object, where that is known."""
     found = foreign.find(request.path, request.files, MachoParser, bool(request.binary),
                          _undecorated) if request.looked_up else None
@@ -56,3 +54,6 @@ def spell(symbol: bytes, file: bytes = b"") -> bytes | None:
 def _plain(part: bytes) -> bool:
     return (part == part.strip(WHITE_SPACE)
             and not any(other in part for other in (b"#", b"\n", b".o:", b".o):")))
+
+
+LD64 = Format("-order_file FILE", _make, any_order=True)

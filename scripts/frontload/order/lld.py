@@ -18,17 +18,15 @@ from frontload.base import errors
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.symbols import COMMON, Symbols
-from frontload.order.request import Order, Request
+from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
 
-USE = "-Wl,--symbol-ordering-file=FILE"
-ANY_ORDER = True
 # Other linkers give these a type, as if they were data of the program.
 _MADE_BY_LLD = {b"_DYNAMIC", b"_GLOBAL_OFFSET_TABLE_", b"_PROCEDURE_LINKAGE_TABLE_"}
 
 
-def make(request: Request) -> Order:
+def _make(request: Request) -> Order:
     """The names of a profile; with a binary or objects, as they have them."""
     shared = _shared_names(request.binary) if request.binary else set()
     left_to_library: set[bytes] = set()
@@ -84,3 +82,6 @@ def _are_defined(symbols: Symbols, rows: np.ndarray) -> np.ndarray:
     section, kind = symbols.section[rows], symbols.type[rows]
     return ((section > 0) | (section == COMMON)) & ~np.isin(
         kind, (constants.STT_SECTION, constants.STT_FILE))
+
+
+LLD = Format("-Wl,--symbol-ordering-file=FILE", _make, any_order=True)

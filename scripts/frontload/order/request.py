@@ -1,19 +1,6 @@
-"""What all formats of order files have in common, each of which is a module LINKER.py, or
-a part of one.
+"""What all formats of order files have in common: each is a Format of a module LINKER.py, and a row
+in the table of verbs/order.py."""
 
-It has
-
-    make(request: Request) -> Order    the file, and what became of the profile's names
-    USE                                the options by which the linker takes the file; FILE is it
-    add_options(parser)                its own options; only if it has some
-    ANY_ORDER                          only if it keeps to the request's `sequence`, so that another
-                                       order than that of first touches can be asked for
-
-and a line in the table of verbs/order.py. It prints and writes nothing, and raises Failure for what
-the linker cannot do.
-"""
-
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,7 +17,7 @@ class Request:
 
     path: str  # of the profile
     read: Callable[[], Profile]  # it is large: it is read while names are looked up
-    args: argparse.Namespace  # the command line, for a format's own options
+    linker: str  # by the name that the command line has for it
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
     merged: list[str] = field(default_factory=list)  # the profiles that it was merged from, if any
@@ -138,6 +125,22 @@ class Order:
     @property
     def wanted(self) -> int:
         return self.found + len(self.missing)
+
+
+@dataclass(frozen=True)
+class Format:
+    """What takes an order file.
+
+    use: the options by which it takes the file, which is called FILE
+    make: the file, and what became of the profile's names; prints and writes nothing, and raises
+          Failure for what the linker cannot do
+    any_order: whether `make` keeps to the request's `sequence`, so that another order than that of
+               first touches can be asked for
+    """
+
+    use: str
+    make: Callable[[Request], Order]
+    any_order: bool = False
 
 
 def lines(names: Iterable[bytes]) -> bytes:

@@ -75,7 +75,7 @@ class Sections:
 def find(request: Request) -> Sections:
     """The sections that a profile's names are in, or by their names should be in."""
     if not request.looked_up:
-        raise Failure(f"{request.args.linker}: places sections, and a profile does not have their "
+        raise Failure(f"{request.linker}: places sections, and a profile does not have their "
                       "names", note="give the objects and archives that are linked with --objects, "
                       "or the linked program with --binary")
     if request.binary:

@@ -13,14 +13,12 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from frontload.order import aliases
-from frontload.order.request import Order, Pieces, Request
+from frontload.order.request import Format, Order, Pieces, Request
 from frontload.order.symbols import SYMBOLS, report, unversioned
 from frontload.order.temporal_profile import MERGED_LENGTH, NOT_WRITABLE, Trace, pieces, spell
 
-USE = "lld --irpgo-profile=FILE --bp-startup-sort=function, llvm-profdata"
 
-
-def make(request: Request) -> Order:
+def _make(request: Request) -> Order:
     """A trace for each scenario, of the names of its functions and data."""
     found: dict[bytes, bool] = {}
     refused: set[bytes] = set()
@@ -61,3 +59,6 @@ def _names(request: Request) -> Iterable[list[bytes]]:
         return ([entry.name] for entry in request.entries)
     places = aliases.Aliases(request.binary, request.objects, request.places)
     return places.of_each(len(request.entries))
+
+
+TEMPORAL = Format("lld --irpgo-profile=FILE --bp-startup-sort=function, llvm-profdata", _make)

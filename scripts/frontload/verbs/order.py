@@ -3,63 +3,41 @@
 import argparse
 import os
 import re
+import shlex
 import tempfile
 from pathlib import Path
-from typing import Protocol
 
 from frontload.base import errors, files, response_files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, BadData, Failure
 from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_min_match
 from frontload.cli.parser import Parser
-from frontload.order import (
-    bfd as order_bfd,
-)
-from frontload.order import (
-    bolt as order_bolt,
-)
-from frontload.order import (
-    clang as order_clang,
-)
-from frontload.order import (
-    coff as order_coff,
-)
-from frontload.order import (
-    gold as order_gold,
-)
-from frontload.order import (
-    ld64 as order_ld64,
-)
-from frontload.order import (
-    lld as order_lld,
-)
-from frontload.order import (
-    temporal as order_temporal,
-)
-from frontload.order.request import Order, Request
+from frontload.order.bfd import KINDS, bfd
+from frontload.order.bolt import BOLT
+from frontload.order.clang import CLANG
+from frontload.order.coff import LINK, LLD_LINK
+from frontload.order.gold import GOLD
+from frontload.order.ld64 import LD64
+from frontload.order.lld import LLD
+from frontload.order.request import Format, Request
+from frontload.order.temporal import TEMPORAL
 from frontload.profile import format as profile
 from frontload.profile import generations, match, merge
 from frontload.profile.startup_profile import Profile
 
-
-class _Format(Protocol):
-    USE: str
-
-    def make(self, request: Request) -> Order: ...
-
-
-# What can take an order: its module, with the interface that order/request.py describes.
-FORMATS: dict[str, _Format] = {
-    "lld": order_lld,
-    "gold": order_gold,
-    "bfd": order_bfd,
-    "lld-link": order_coff.LLD_LINK,
-    "link": order_coff.LINK,
-    "ld64": order_ld64,
-    "ld64.lld": order_ld64,
-    "bolt": order_bolt,
-    "llvm-profdata": order_temporal,
-    "clang": order_clang,
+_BFD = "bfd"
+# What can take an order; bfd is made anew with its options.
+FORMATS = {
+    "lld": LLD,
+    "gold": GOLD,
+    _BFD: bfd("ld.bfd", "pie", (), is_ordering_file=False),
+    "lld-link": LLD_LINK,
+    "link": LINK,
+    "ld64": LD64,
+    "ld64.lld": LD64,
+    "bolt": BOLT,
+    "llvm-profdata": TEMPORAL,
+    "clang": CLANG,
 }
 FIRST_TOUCH, BALANCED = "first-touch", "bp"
 # What compilers add to each link, by the names of objects in a profile, of their source files if it
@@ -86,7 +64,7 @@ EXIT_STATUS = {"1": "fewer than --min-match percent of the profile's names are f
 
 
 def make_parser() -> Parser:
-    uses = {linker: module.USE for linker, module in FORMATS.items()}
+    uses = {linker: each.use for linker, each in FORMATS.items()}
     parser = Parser(
         "frontload order", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         lists={"how each linker takes the file": uses})
@@ -106,24 +84,46 @@ def make_parser() -> Parser:
                         help="how to order: by first touch (the default), or by LLVM's balanced "
                         "partitioning, which llvm-profdata computes")
     add_min_match(parser)
-    for linker, module in FORMATS.items():
-        if hasattr(module, "add_options"):
-            module.add_options(parser.add_argument_group(f"with --linker {linker}"))
+    group = parser.add_argument_group(f"with --linker {_BFD}")
+    group.add_argument("--linker-path", metavar="PATH", default="ld.bfd",
+                       help="the GNU ld that links (default: ld.bfd in PATH)")
+    group.add_argument("--output-kind", choices=tuple(KINDS), default="pie",
+                       help="what is linked (default pie)")
+    group.add_argument("--linker-options", metavar="OPTIONS", default="", type=_split,
+                       help="what else decides ld's default script, such as "
+                       "--linker-options='-z now -z noseparate-code'")
+    group.add_argument("--section-ordering-file", action="store_true",
+                       help="write no script, but a file for that option of ld 2.43 and newer")
     return parser
 
 
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(f"{text!r}: {problem}") from problem
+
+
+def _format(args: argparse.Namespace) -> Format:
+    if args.linker != _BFD:
+        return FORMATS[args.linker]
+    return bfd(args.linker_path, args.output_kind, args.linker_options,
+               is_ordering_file=args.section_ordering_file)
+
+
 def run(args: argparse.Namespace) -> int:
-    module = FORMATS[args.linker]
-    if args.algorithm != FIRST_TOUCH and not hasattr(module, "ANY_ORDER"):
+    chosen = _format(args)
+    if args.algorithm != FIRST_TOUCH and not chosen.any_order:
+        others = ", ".join(linker for linker, each in FORMATS.items() if each.any_order)
         raise Failure(f"--linker {args.linker} takes no --algorithm",
-                      note=f"leave it out, or use one of {', '.join(_of_any_order())}")
-    args.objects = [each for given in args.objects for each in _listed(given)]
+                      note=f"leave it out, or use one of {others}")
+    objects = [each for given in args.objects for each in _listed(given)]
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         path = args.profiles[0] if len(args.profiles) == 1 else _merged(args.profiles, folder)
         request = until_the_end(Request(
-            path, lambda: profile.read(path), args, args.binary, args.objects,
+            path, lambda: profile.read(path), args.linker, args.binary, objects,
             args.profiles if len(args.profiles) > 1 else [], args.algorithm == BALANCED))
-        order = module.make(request)
+        order = chosen.make(request)
         startup = request.profile
     label = ", ".join(args.profiles)
     if not order.found:
@@ -131,10 +131,10 @@ def run(args: argparse.Namespace) -> int:
                       f"{args.binary or 'the objects'}", code=EXIT_DATA,
                       note=f"it is a profile of {os.fsdecode(startup.program)}: give that program, "
                       "or record this one")
-    if args.objects and (added := _of_added_files(startup, order.missing)):
+    if objects and (added := _of_added_files(startup, order.missing)):
         errors.note(f"{label}: {errors.count(added, 'name')} of crt1.o, crtbegin.o and the like, "
                     "which the compiler adds to each link: missing unless --objects has these, too")
-    if args.binary or args.objects:
+    if args.binary or objects:
         match.judge(label, order.found, order.missing, args.min_match)
     if order.data:
         files.write_output(args.output, order.data)
@@ -166,10 +166,6 @@ def _of_added_files(startup: Profile, missing: list[bytes]) -> int:
     return sum(entry.name in names and (entry.name in _OF_ADDED or
                                         _ADDED.fullmatch(entry.file) is not None)
                for entry in startup.touches)
-
-
-def _of_any_order() -> list[str]:
-    return [linker for linker, module in FORMATS.items() if hasattr(module, "ANY_ORDER")]
 
 
 def _merged(paths: list[str], folder: str) -> str:
