@@ -3,11 +3,9 @@
 import random
 import re
 import shutil
-import sys
 
 import pytest
 from frontload.profile import format as profile
-from frontload.profile.startup_profile import Name, Stretch, Touched, from_run
 from in_process import frontload
 from trace_writer import CODE, DATA, TraceWriter, build_id
 
@@ -59,13 +57,12 @@ def expected(fleet):
 
 
 def test_make_gives_the_same_bytes_and_merges_what_is_new(fleet, expected):
-    """So does SQL. A second make does nothing; a new trace makes its part and the whole again; one
+    """A second make does nothing; a new trace makes its part and the whole again; one
     that cannot be read is left out and told."""
     fleet.make("-j4")
     assert (fleet.folder / "app.startup").read_bytes() == expected
     assert b"\tf0\tapp.c\n" in expected and b"@1:" in expected
     assert re.search(rb"\t[0-9]+@[0-9]+-[0-9]+\tnear\n", expected)
-    assert merge_in_sql(fleet) == expected
     parts = sorted((fleet.folder / "parts").iterdir())
     assert len(parts) == 5
     assert "is up to date" in fleet.make()
@@ -78,43 +75,3 @@ def test_make_gives_the_same_bytes_and_merges_what_is_new(fleet, expected):
     changed = [now != then for now, then in zip(map(fleet.identity, parts), before, strict=True)]
     assert changed == [False, False, True, False, False]
     assert profile.read(fleet.folder / "app.startup").runs == 151
-
-
-def merge_in_sql(fleet) -> bytes:
-    fleet.run(sys.executable, "-c", 'import duckdb; duckdb.sql(open("merge.sql").read())')
-    return (fleet.folder / "merged.startup").read_bytes()
-
-
-def test_sql_merges_names_of_any_kind(project):
-    """Odd names, runs that do not know their cold parts, stretches that become too long."""
-    fleet = project("fleet")
-    (fleet.folder / "parts").mkdir()
-    one = {Name("function", "text", b"# not a comment"): Touched(),
-           Name("function", "text", b'"quoted"', b"a b.c"): Touched(3),
-           Name("data", "rodata", b"near"): Touched(16, 1, Stretch(0, 15)),
-           Name("data", "rodata", b"far"): Touched(16, 1, Stretch(0, 15)),
-           Name("string", "rodata", b"new\nline \xff"): Touched(10, 2)}
-    other = {Name("data", "rodata", b"far"): Touched(16, 1, Stretch(90_000, 90_015)),
-             Name("function", "text", b"# not a comment"): Touched(5),
-             Name("data", "rodata", b"near"): Touched(32, 1, Stretch(32, 63)),
-             Name("function", "text", b'"quoted"', b"b.c"): Touched(3)}
-    for number, touched in enumerate((one, other)):
-        made = from_run(b"app", touched, True)
-        made.knows_cold_parts = bool(number)
-        (fleet.folder / "parts" / f"{number}.startup").write_bytes(profile.to_bytes(made))
-    frontload("profile", *(fleet.folder / "parts").iterdir(), "-o", fleet.folder / "expected")
-    assert merge_in_sql(fleet) == (fleet.folder / "expected").read_bytes()
-
-
-def test_sql_refuses_generations(project):
-    """Runs of several builds do not weigh the same, which this recipe knows nothing of."""
-    fleet = project("fleet")
-    (fleet.folder / "parts").mkdir()
-    for label in (b"1", b""):
-        made = from_run(b"app", [Name("function", "text", b"main")])
-        if label:
-            made.label(label)
-        (fleet.folder / "parts" / f"{label.decode()}.startup").write_bytes(profile.to_bytes(made))
-    with pytest.raises(Exception, match="has generations"):
-        merge_in_sql(fleet)
-    assert not (fleet.folder / "merged.startup").exists()

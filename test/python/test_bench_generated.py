@@ -1,5 +1,4 @@
-"""bench/fleet, bench/scale: what they generate is what they say it is, and all of what
-they measure is measured."""
+"""bench/scale: what it generates is what it says it is, and all of what it measures is measured."""
 
 import numpy as np
 import pytest
@@ -15,19 +14,6 @@ from places import BUILD, LLVM
 pytestmark = pytest.mark.usefixtures("tools")
 SHARE = 0.0002
 TOOLS = ["--build-dir", str(BUILD), "--llvm", str(LLVM.parent)]
-
-
-def test_traces_of_a_fleet_resemble_each_other(tmp_path):
-    """All ways of merging them are measured: parts, all, each twice, and both recipes."""
-    assert bench(["fleet", "--functions=500", "--traces=60", "--repeat=2", "--touches=100",
-                  "--runs=1", "--recipes", f"--work-dir={tmp_path}", *TOOLS]) == 0
-    rows = read_json(tmp_path / "fleet.result.json", "frontload-fleet/1")["rows"]
-    assert [(row["by"], row["traces"]) for row in rows] == [
-        ("frontload profile", 1), ("frontload profile", 12), ("frontload profile", 120),
-        ("make", 120), ("DuckDB, 2 profiles", 120)]
-    one, other = (set(trace.read(path).addresses.tolist())
-                  for path in trace.find(tmp_path / "traces/0")[:2])
-    assert len(one) == len(other) == 100 and len(one & other) > 50
 
 
 def test_every_verb_is_measured(tmp_path):

@@ -111,7 +111,7 @@ def test_a_throttled_start_has_a_whole_budget(monkeypatch):
     done = []
     monkeypatch.setattr(launcher.time, "sleep", done.append)
     monkeypatch.setattr(launcher.Launcher, "__init__", lambda self: None)
-    monkeypatch.setattr(launcher.Launcher, "run", lambda self, command: done.append(command))
+    monkeypatch.setattr(launcher.Launcher, "run", lambda self, command, *_: done.append(command))
     RestedLauncher().run("start")
     assert done == [throttle.PAUSE_SECONDS, "start"]
 

@@ -20,7 +20,7 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
 BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all
 # Called by a program in bench/ each; what they share is no program.
 PROGRAMS = {"run", "race", "table", "readahead", "overhead", "picture", "source_package", "steady",
-            "hooks", "fleet", "heldout", "scale"}
+            "hooks", "heldout", "scale"}
 
 
 def imported(source: str, package: str, modules) -> Iterator[str]:

@@ -78,7 +78,7 @@ def features(path, run):
     return known[platform.machine()] in run("readelf", "-n", path).stdout
 
 
-@pytest.mark.parametrize("name", ["rt", "prefetch", "sample"])
+@pytest.mark.parametrize("name", ["rt", "prefetch"])
 @pytest.mark.parametrize("linker", ["bfd", "lld"])
 def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
     """What is protected by IBT and shadow stacks (or BTI and PAC) stays so with our code."""
@@ -87,8 +87,7 @@ def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
         flags = ["-fcf-protection=full", "-Wl,-z,cet-report=error"]
     else:
         flags = ["-mbranch-protection=standard"]
-    start = {"rt": "__cyg_profile_func_enter", "prefetch": "frontload_prefetch_at_start",
-             "sample": "frontload_ready"}[name]
+    start = {"rt": "__cyg_profile_func_enter", "prefetch": "frontload_prefetch_at_start"}[name]
     lld = [f"-B{llvm}", "-fuse-ld=lld"] if linker == "lld" else []
     # The compiler's own start-up code may not be protected.
     program = cc("""

@@ -24,7 +24,7 @@ from coldbench.variants.work_folder import WorkFolder
 
 RUN, RACE, READAHEAD = "frontload-bench/2", "frontload-race/1", "frontload-readahead/1"
 STEADY = "frontload-steady/3"
-START, FLEET, HELDOUT = "frontload-start/1", "frontload-fleet/1", "frontload-heldout/1"
+START, HELDOUT = "frontload-start/1", "frontload-heldout/1"
 SCALE = "frontload-scale/1"
 
 
