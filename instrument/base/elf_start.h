@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The kernel reads this much of a program anyway, and linkers put all that is needed into it. */
+/* The kernel reads this much of a program anyway, and linkers put the headers and notes there. */
 enum { ELF_START_SIZE = 4096 };
 
 struct elf_start {
@@ -20,7 +20,7 @@ struct elf_start {
   unsigned char bytes[ELF_START_SIZE];
 };
 
-/* 0, -ENODATA if the file is not what is described above, or another negative errno. */
+/* 0, -ENODATA if the file is of another kind, or another negative errno. */
 int elf_start_read(int fd, struct elf_start *start);
 
 /* Program header `index`, below `segments`. */

@@ -1,13 +1,11 @@
-/* What an errno means, in the words of libc, for recorders that have none: the errors that making
- * and writing a file may have.
- */
+/* libc's texts for the errors of creating and writing a file, for recorders without libc. */
 #ifndef FRONTLOAD_ERROR_TEXT_H
 #define FRONTLOAD_ERROR_TEXT_H
 
 #include <errno.h>
 #include <stddef.h>
 
-/* NULL for others. */
+/* NULL for other errors. */
 static inline const char *error_text(long error) {
   switch (error) {
   case EACCES:

@@ -10,8 +10,8 @@
 
 enum { FIRST_BYTES = 128 };
 
-/* As shells see it: there is no zero in the first line of text. A file that cannot be read is
- * theirs to refuse. */
+/* Whether a file is binary, as shells decide: text has no zero in its first line. An unreadable
+ * file counts as text: the shell refuses it. */
 static bool is_binary(const char *path) {
   unsigned char bytes[FIRST_BYTES];
   const int file = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
@@ -41,7 +41,7 @@ static int execute_script(const char *path, char **command, char **environment) 
     words[i + 1] = command[i];
   system_call(SYS_execve, (long)words[0], (long)words, (long)environment, 0, 0, 0);
   sys_unmap(words, size);
-  return -ENOEXEC; /* that there is no shell would sound as if there were no command */
+  return -ENOEXEC; /* a missing shell would read as a missing command */
 }
 
 static int execute_file(const char *path, char **command, char **environment) {

@@ -1,10 +1,10 @@
-/* Becomes a command as execvp(3) does, but that no shell reads a program as a script.
+/* Becomes a command as execvp(3) does, but never runs a binary file as a shell script.
  *
- * A file that the kernel does not know is one of the shell's, for there are scripts that do not
- * name it. execvp(3) hands it programs for other machines, and damaged ones, as well: a shell does
+ * Text that the kernel refuses is run by the shell, because scripts may lack a #! line. execvp(3)
+ * also passes the shell programs for other machines and damaged ones, and the shell executes
  * whatever it finds in their bytes.
  *
- * This calls nothing of libc (see system_calls.h), for what runs before it.
+ * This calls nothing of libc (see system_calls.h): callers may run before libc.
  */
 #ifndef FRONTLOAD_EXECUTE_H
 #define FRONTLOAD_EXECUTE_H
@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/* Where a command is looked for if there is no PATH. */
+/* The folders that are searched if there is no PATH. */
 #define USUAL_FOLDERS "/bin:/usr/bin"
 
-/* `command` and `environment` end with NULL; `folders` is what PATH says, or NULL if there is none.
- * Returns only if that fails, with a negative errno: -ENOEXEC for a file that is neither a program
+/* `command` and `environment` end with NULL; `folders` is the value of PATH, or NULL if unset.
+ * Returns only on failure, with a negative errno: -ENOEXEC for a file that is neither a program
  * that the kernel runs nor text. */
 int execute_command(char **command, char **environment, const char *folders);
 

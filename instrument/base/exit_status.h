@@ -1,6 +1,5 @@
-/* The exit statuses of a program that runs somebody's command: the command's own, or one of these,
- * which env(1) and shells use as well.
- */
+/* The exit statuses of a program that runs a command: the command's own, or one of these, which
+ * env(1) and shells use as well. */
 #ifndef FRONTLOAD_EXIT_STATUS_H
 #define FRONTLOAD_EXIT_STATUS_H
 
@@ -14,17 +13,17 @@ enum exit_status {
   EXIT_NOT_FOUND = 127,      /* the command does not exist */
 };
 
-/* What helps with the last two. */
+/* Advice for the last two. */
 #define HOW_TO_EXECUTE                                                                             \
   "give its path, or put its folder in PATH; a file must be executable (chmod +x)"
 
-/* What to say of a command whose exec failed with this errno. */
+/* The note for a command whose exec failed with this errno. */
 static inline const char *how_to_execute(int error) {
   return error == ENOEXEC ? "it is neither a script nor a program for this machine, or is damaged"
                           : HOW_TO_EXECUTE;
 }
 
-/* The exit status for it. */
+/* The exit status for this errno of exec. */
 static inline int status_of_exec_error(int error) {
   return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }

@@ -1,8 +1,8 @@
-/* Finds a free name among NAME.1, NAME.2... in few steps, where thousands may be taken: all that a
- * thousand containers have written, in each of which the program was process 1.
+/* Finds a free name among NAME.1, NAME.2... in few steps. Thousands may be taken: in each of a
+ * thousand containers, the program was process 1.
  *
- * Who looks never leaves a gap, so the first free one is found by doubling and then halving, and
- * the numbers stay small and in order.
+ * Searches leave no gaps, so doubling and then halving finds the first free number, and the numbers
+ * stay small and in order.
  *
  *     struct free_suffix search = FREE_SUFFIX;
  *     while ((suffix = free_suffix_next(&search)) != 0)
@@ -17,15 +17,15 @@
 #include <stdint.h>
 
 struct free_suffix {
-  uint32_t taken; /* the largest that was seen, or 0 */
-  uint32_t free;  /* the smallest that was seen, or 0 */
+  uint32_t taken; /* the largest seen taken, or 0 */
+  uint32_t free;  /* the smallest seen free, or 0 */
   uint32_t step;
-  uint32_t steps_left; /* others may take each name that is found free, but not for ever */
+  uint32_t steps_left; /* ends a race against others that take each free name */
 };
 
 #define FREE_SUFFIX {0, 0, 1, 10000}
 
-/* 0: there is none. */
+/* The suffix to try next; 0: give up. */
 static inline uint32_t free_suffix_next(struct free_suffix *search) {
   if (search->steps_left-- == 0 || search->step > UINT32_MAX / 4)
     return 0;
@@ -43,7 +43,7 @@ static inline void free_suffix_saw(struct free_suffix *search, uint32_t suffix, 
     return;
   }
   search->taken = suffix;
-  if (suffix == search->free) { /* somebody else was quicker */
+  if (suffix == search->free) { /* another process was faster */
     search->free = 0;
     search->step = 1;
   } else if (!search->free) {

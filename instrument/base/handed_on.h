@@ -1,8 +1,8 @@
-/* The signals that a program which stands for another one hands on to it.
+/* The signals that a wrapper hands on to the program that it runs.
  *
- * A person or a service manager knows only the process that it has started, and sends to that one
- * what is meant for the program: SIGTERM, SIGUSR1 for new log files, SIGHUP for new settings. What
- * is not handed on would end the recorder, and with it the program.
+ * Users and service managers know only the process that they started, and send it the signals meant
+ * for the program: SIGTERM, SIGUSR1 for new log files, SIGHUP for new settings. A signal not handed
+ * on would end the wrapper, and with it the program.
  */
 #ifndef FRONTLOAD_HANDED_ON_H
 #define FRONTLOAD_HANDED_ON_H
@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* All signals but those that cannot be caught, that tell of our own faults and children, that our
- * own writes cause, and a terminal's job control. */
+/* All signals except those that cannot be caught, that report our own faults, children and writes,
+ * and a terminal's job control. */
 static inline void signals_to_hand_on(sigset_t *set) {
   static const int own[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGTRAP,
                             SIGSYS,  SIGCHLD, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTIN, SIGTTOU};
@@ -22,9 +22,9 @@ static inline void signals_to_hand_on(sigset_t *set) {
     sigdelset(set, own[i]);
 }
 
-/* Whether the program gets the same signal without us: what comes from a terminal (Ctrl-C) goes to
- * all that run in its foreground, but for the hangup, which goes to the session's first process;
- * and limits of processor time are each process's own. */
+/* Whether the program gets the same signal without us. A terminal's signals (Ctrl-C) reach all
+ * processes in its foreground, but its hangup only the session's first process. Limits of processor
+ * time are each process's own. */
 static inline bool reaches_the_program(const siginfo_t *info) {
   if (info->si_code <= 0) /* sent by a process, to us */
     return false;
@@ -42,7 +42,7 @@ static inline bool reaches_the_program(const siginfo_t *info) {
   }
 }
 
-/* Sends what we were sent, with the value that sigqueue(3) gave it. */
+/* Sends the received signal, with the value that sigqueue(3) gave it. */
 static inline void hand_on(pid_t process, const siginfo_t *info) {
   if (info->si_code != SI_QUEUE ||
       system_call(SYS_rt_sigqueueinfo, process, info->si_signo, (long)info, 0, 0, 0) != 0)

@@ -1,10 +1,9 @@
 /* Reads the memory limits of this process's cgroups. See memory_limit.h.
  *
- * Version 1 of the kernel's interface has a hierarchy of its own for memory, version 2 one for all.
- * Where both are mounted, memory is in one of them, and that is version 1 if it is there. In a
- * container, the name of the cgroup may be the one that it has outside, while the mount begins with
- * the container's own cgroup. So every folder on the way from the cgroup up to the mount is looked
- * into, and one that does not exist has no limit.
+ * Version 1 of the kernel's interface has a hierarchy of its own for memory, version 2 one for all
+ * controllers. If both are mounted, memory is in version 1 if /proc lists it there. In a container,
+ * /proc may give the cgroup's name outside, while the mount begins with the container's own cgroup.
+ * So every folder from the cgroup up to the mount is read, and a missing folder has no limit.
  */
 #include "memory_limit.h"
 
@@ -17,7 +16,7 @@
 struct interface {
   char controllers[8]; /* as /proc/self/cgroup names them */
   char folder[8];      /* in the mount */
-  char limits[2][24];  /* exceeded, the second makes a program wait instead of end */
+  char limits[2][24];  /* above the first a program ends, above the second it waits */
   char usage[24];
   char unused[24]; /* a line of memory.stat */
 };
@@ -31,10 +30,10 @@ static const struct interface version_2 = {.limits = {"/memory.max", "/memory.hi
                                            .usage = "/memory.current",
                                            .unused = "inactive_file "};
 
-/* Version 1 says that there is no limit with the largest number of pages. */
+/* Without a limit, version 1 gives the largest number of pages. */
 static const uint64_t NO_LIMIT = (uint64_t)1 << 60;
 
-/* What is read of a file; memory.stat is the largest of them, and has what is sought before. */
+/* Bytes read of a file: enough for the wanted line of memory.stat, the largest file. */
 enum { CONTENTS_SIZE = 4096 };
 
 static bool read_contents(const char *path, char contents[CONTENTS_SIZE]) {
@@ -90,7 +89,7 @@ static uint64_t read_unused(struct text *folder, const char *name) {
   return number;
 }
 
-/* What the limit of one cgroup leaves. */
+/* The memory that the limit of one cgroup leaves. */
 static uint64_t left_in(struct text *folder, const struct interface *interface, uint64_t enough) {
   uint64_t limit = UINT64_MAX, used;
   for (unsigned i = 0; i < 2 && interface->limits[i][0]; ++i) {
@@ -108,8 +107,8 @@ static uint64_t left_in(struct text *folder, const struct interface *interface, 
   return left + (unused < used ? unused : used);
 }
 
-/* Whether the list of controllers at `text`, up to a colon, names this one; then the path behind
- * the colon is appended to `path`. A list of none is an empty name. */
+/* Whether the list of controllers at `text`, up to a colon, contains `name`; if so, appends the
+ * path behind the colon to `path`. An empty list contains the empty name. */
 static bool find_controller(const char *text, const char *name, struct text *path) {
   bool is_found = false;
   do {

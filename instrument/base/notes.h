@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The notes that are still to be looked at. */
+/* The notes that were not visited yet. */
 struct notes {
   const unsigned char *bytes;
   size_t size;
@@ -25,12 +25,12 @@ struct note {
   size_t descriptor_size;
 };
 
-/* Of the notes in a segment with this p_align. */
+/* The alignment of notes in a segment with this p_align. */
 static inline size_t note_alignment(uint64_t p_align) { return p_align == 8 ? 8 : 4; }
 
-/* Takes the first note off `rest`. False if there is none, or not the whole of it. */
+/* Takes the first note off `rest`. False if there is none, or it is cut. */
 static inline bool next_note(struct notes *rest, struct note *note) {
-  Elf64_Nhdr header; /* of 32-bit files, too */
+  Elf64_Nhdr header; /* the same in 32-bit files */
   if (rest->size < sizeof header)
     return false;
   copy_bytes((unsigned char *)&header, rest->bytes, sizeof header);
@@ -43,7 +43,7 @@ static inline bool next_note(struct notes *rest, struct note *note) {
   note->name_size = header.n_namesz;
   note->descriptor = rest->bytes + descriptor;
   note->descriptor_size = header.n_descsz;
-  const uint64_t next = align_up(end, rest->alignment); /* the last may lack its padding */
+  const uint64_t next = align_up(end, rest->alignment); /* the last note may lack its padding */
   const size_t taken = next < rest->size ? (size_t)next : rest->size;
   rest->bytes += taken;
   rest->size -= taken;

@@ -22,7 +22,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-/* clang's <limits.h> does not have it for code without libc, and musl has no <linux/limits.h>. */
+/* clang's <limits.h> lacks PATH_MAX for code without libc, and musl has no <linux/limits.h>. */
 #ifndef PATH_MAX
 #define PATH_MAX 4096
 #endif
@@ -93,7 +93,7 @@ static inline int sys_fstat(int fd, struct stat *status) {
   return (int)system_call(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
 }
 
-/* The kind of file system that a file is on, as statfs(2) has it; 0 if that is not told. */
+/* The type of a file's file system, as in statfs(2); 0 if unknown. */
 static inline long sys_file_system(int fd) {
   struct statfs status;
   return system_call(SYS_fstatfs, fd, (long)&status, 0, 0, 0, 0) < 0 ? 0 : (long)status.f_type;
@@ -152,7 +152,7 @@ static inline int sys_unlink(const char *path) {
   return (int)system_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
-/* In the place of a file that may have that name. */
+/* Replaces a file that has the new name. */
 static inline int sys_rename(const char *path, const char *name) {
   return (int)system_call(SYS_renameat2, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
 }
@@ -184,8 +184,8 @@ static inline uint32_t sys_gettid(void) {
 /* No mapping is ever at a negative address, so the sign tells an error. */
 static inline int is_error(const void *mapping) { return (intptr_t)mapping < 0; }
 
-/* ThreadSanitizer does not see these system calls. It has to be told that what one thread did to
- * memory before it was unmapped is over when another thread is given the same addresses. */
+/* ThreadSanitizer does not see these system calls. It must be told that one thread's accesses to
+ * unmapped memory are over when another thread gets the same addresses. */
 #ifdef __SANITIZE_THREAD__
 #ifdef __cplusplus
 extern "C" {
@@ -220,7 +220,7 @@ static inline void *sys_map_memory(size_t size) {
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* An error if something is there; older kernels map elsewhere. */
+/* Fails if the place is taken; older kernels map elsewhere. */
 static inline void *sys_map_memory_at(const void *place, size_t size) {
   return sys_map_at(place, size, MEMORY_OF_OUR_OWN | MAP_FIXED_NOREPLACE, -1, 0);
 }
@@ -247,14 +247,14 @@ typedef uint64_t signal_set;
 
 #define SIGNAL_BIT(signal) ((signal_set)1 << ((signal) - 1))
 
-/* `how`: SIG_BLOCK or SIG_SETMASK. Returns those that were blocked before. */
+/* `how`: SIG_BLOCK or SIG_SETMASK. Returns the signals blocked before. */
 static inline signal_set sys_change_blocked_signals(int how, signal_set signals) {
   signal_set before = 0;
   system_call(SYS_rt_sigprocmask, how, (long)&signals, (long)&before, sizeof before, 0, 0);
   return before;
 }
 
-/* Whether the program has a function for it: not ignored, and not left to the kernel. */
+/* Whether the program handles the signal: it is neither ignored nor left to the kernel. */
 static inline int sys_has_handler(int signal) {
   uintptr_t action[4] = {0}; /* struct kernel_sigaction, in which the handler comes first */
   system_call(SYS_rt_sigaction, signal, 0, (long)action, sizeof(signal_set), 0, 0);
@@ -267,7 +267,7 @@ static inline signal_set sys_pending_signals(void) {
   return pending;
 }
 
-/* Takes one of `signals`, which must be blocked, off the pending ones, if it is among them. */
+/* Removes one pending signal of `signals`, which must be blocked, if there is one. */
 static inline void sys_discard_signal(signal_set signals) {
   struct timespec now = {0, 0};
   system_call(SYS_rt_sigtimedwait, (long)&signals, 0, (long)&now, sizeof signals, 0, 0);

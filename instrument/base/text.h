@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A buffer being filled. Its text is zero-terminated after every append, and cut when it does not
- * fit, which `overflow` remembers. */
+/* A buffer being filled. Its text is always zero-terminated. Text that does not fit is cut, which
+ * sets `overflow`. */
 struct text {
   char *start;
   size_t size;
@@ -50,8 +50,8 @@ static inline void text_add_number(struct text *text, uint32_t number) {
     text_add_char(text, (char)('0' + number / power % 10));
 }
 
-/* What a pattern of paths stands for in a process: %p is its number, and any other letter behind a
- * percent sign a percent sign. */
+/* Appends a path pattern of one process: %p is its number, and % with any other letter a percent
+ * sign. */
 static inline void text_add_pattern(struct text *path, const char *pattern, uint32_t pid) {
   for (const char *c = pattern; *c; ++c) {
     if (*c != '%')
@@ -70,7 +70,7 @@ static inline size_t string_size(const char *string) {
   return size;
 }
 
-/* If `string` starts with `start`: what follows it; or else NULL. */
+/* The part of `string` behind `start`, or NULL if `string` does not begin with `start`. */
 static inline const char *after(const char *string, const char *start) {
   for (; *start; ++start, ++string)
     if (*string != *start)

@@ -1,10 +1,9 @@
-// The maps of basic blocks of a file (SHT_LLVM_BB_ADDR_MAP), by LLVM, which has to be kept from
-// damaged ones.
+// The maps of basic blocks of a file (SHT_LLVM_BB_ADDR_MAP), checked before LLVM decodes them.
 //
-// LLVM decodes these sections, and makes room for what they promise before it looks whether it is
-// there: a damaged one of some bytes takes gigabytes. So they are walked through first, by the
-// description in LLVM's docs/Extensions.rst. This is C++, unlike the other headers of formats: what
-// reads such maps is linked with LLVM.
+// LLVM allocates what the counts in these sections promise before it checks the size: a damaged
+// section of some bytes takes gigabytes. So the sections are checked first, by the description in
+// LLVM's docs/Extensions.rst. This is C++, unlike the other headers of formats: readers of such
+// maps are linked with LLVM.
 #ifndef FRONTLOAD_BLOCK_MAP_H
 #define FRONTLOAD_BLOCK_MAP_H
 
@@ -16,8 +15,8 @@
 
 namespace frontload {
 
-/// Whether such a section has as much as its own counts say. Maps with counts or frequencies of a
-/// compiler's profile are refused: nobody here reads these.
+/// Whether such a section is as long as its own counts say. Maps with a compiler's profile (counts
+/// or frequencies) are refused: nothing here reads them.
 inline bool hasWholeBlockMap(llvm::StringRef section, bool isLittleEndian, uint8_t addressSize) {
   enum : unsigned { OfProfile = 0b10000111, MultiRange = 8, NoBlocks = 16, Calls = 32, Hash = 64 };
   llvm::DataExtractor data(section, isLittleEndian, addressSize);

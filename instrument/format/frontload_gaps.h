@@ -1,11 +1,10 @@
-/* Up to which size a gap between two ranges of a reading list is read along, for each kind of
- * device. What asks for a list goes by these (instrument/prefetch), and what predicts its cost
- * (lldplugin/cold_start).
+/* The largest gap between two ranges of a reading list that is read too, for each kind of device.
+ * instrument/prefetch reads lists by these, and lldplugin/cold_start predicts costs by them.
  *
- * A gap is worth reading along if that is quicker than another request. That is up to bandwidth by
- * requests a second: 512 KiB on the disk of 150 requests and 80 MB a second. There we read along
- * less, as the time hardly changes up to that, and a start must not read more with a list than
- * without. Debian's clang, all cold, reads 104.5 MB as it is:
+ * Reading a gap is worth it if that is faster than another request. The limit is bandwidth divided
+ * by requests a second: 512 KiB on the disk of 150 requests and 80 MB a second. There we read
+ * smaller gaps, because the time hardly changes up to that limit, and a list must not make a start
+ * read more. Debian's clang, all cold, reads 104.5 MB without a list:
  *
  *   gaps of up to   requests   MB      s by the model
  *   128 KiB         241         85.9   2.68
@@ -13,7 +12,7 @@
  *   256 KiB         150        103.0   2.29
  *   512 KiB          97        122.2   2.17
  *
- * A network or FUSE has many requests under way at once, and each byte travels. */
+ * A network or FUSE has many requests under way at once, and transfers each byte. */
 #ifndef FRONTLOAD_GAPS_H
 #define FRONTLOAD_GAPS_H
 

@@ -87,7 +87,7 @@
 #define FRONTLOAD_TRACE_HEADER_SIZE 128
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
 #define FRONTLOAD_GRANULE 16  /* bytes of data whose first touch is one event */
-#define FRONTLOAD_CODE_PART 4 /* the same of code: on x86 an instruction has four bytes or so */
+#define FRONTLOAD_CODE_PART 4 /* likewise of code: x86 instructions have about four bytes */
 
 enum frontload_byte_order { FRONTLOAD_LITTLE_ENDIAN = 1, FRONTLOAD_BIG_ENDIAN = 2 };
 
@@ -125,7 +125,7 @@ struct frontload_trace_header {
   uint8_t startup_done;    /*  48  1 once recording was ended on purpose (startup done, --until) */
   uint8_t forked;          /*  49  1 if a recorded process of the same run has forked it */
   uint8_t unused[6];       /*  50  zero */
-  uint64_t run;            /*  56  since 1.2: what tells the run from others; 0: not known */
+  uint64_t run;            /*  56  since 1.2: the number of the run; 0: not known */
   char role[FRONTLOAD_ROLE_SIZE]; /*  64  since 1.3: ASCII, then zeros; empty: none */
   uint8_t reserved[32];           /*  96  zero */
 };

@@ -1,4 +1,4 @@
-/* The clock of the launchers: the one by which perf can tell times, too. */
+/* The clock of the launchers, which perf can use as well. */
 #ifndef FRONTLOAD_LAUNCHER_CLOCK_H
 #define FRONTLOAD_LAUNCHER_CLOCK_H
 

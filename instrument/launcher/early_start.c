@@ -1,11 +1,10 @@
-/* Starts a command with a reading list before libc is initialized, which is most of what
- * frontload-run costs when all is in memory: glibc asks the processor some thirty times what it can
- * do, and a virtual machine has to answer that, in 0.25 ms here. The exec of a program without libc
- * costs 0.05 ms.
+/* Runs a command with a reading list before libc is initialized. That initialization is most of
+ * frontload-run's cost when all is in memory: glibc queries the processor some thirty times, which
+ * takes 0.25 ms in the virtual machine here. The exec of a program without libc costs 0.05 ms.
  *
- * The linker makes frontload_run_start the entry of frontload-run. What it does not know, and what
- * goes wrong, is left to main(), which tells: options other than --files and --device, a list that
- * cannot be used, a command that cannot be run.
+ * The linker makes frontload_run_start the entry of frontload-run. main() handles all other cases,
+ * and reports them: options other than --files and --device, an unusable list, a command that
+ * cannot be run.
  */
 #include "early_start.h"
 #include "base/execute.h"
@@ -47,7 +46,8 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
   execute_command(argument, environment, folders);
 }
 
-/* Both keep what the kernel or the dynamic linker left in registers for libc's _start. */
+/* Each version keeps the register that the kernel or the dynamic linker has set for libc's
+ * _start. */
 #if defined(__x86_64__)
 __asm__(".text\n"
         ".globl frontload_run_start\n"

@@ -1,4 +1,4 @@
-/* What happened before main() of frontload-run. */
+/* The state that early_start.c leaves to main() of frontload-run. */
 #ifndef FRONTLOAD_LAUNCHER_EARLY_START_H
 #define FRONTLOAD_LAUNCHER_EARLY_START_H
 

@@ -1,6 +1,6 @@
-/* Watches a function by one of the processor's breakpoints, which changes nothing in the program: a
- * breakpoint that is written into the code would read its page. Where the program is loaded is only
- * known once it has been executed, so it is stopped there, for as long as that takes, by ptrace. */
+/* Watches a function by a hardware breakpoint, which changes nothing in the program: a breakpoint
+ * written into the code would read its page. The load address is known only after exec, so ptrace
+ * stops the program there until the breakpoint is set. */
 #define _GNU_SOURCE
 #include "entered.h"
 
@@ -33,7 +33,7 @@ bool function_parse(const char *text, struct Function *function) {
 
 bool entered_enter(void) { return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0; }
 
-/* Where the command was loaded, less the addresses in its file. */
+/* The command's load bias. */
 static bool find_bias(pid_t command, uint64_t entry, uint64_t *bias) {
   char path[64];
   Elf64_auxv_t vector[64];
@@ -55,7 +55,7 @@ static bool find_bias(pid_t command, uint64_t entry, uint64_t *bias) {
 int64_t entered_begin(pid_t command, const struct Function *function) {
   int status;
   siginfo_t stopped;
-  /* What has ended is left for whoever reaps it. */
+  /* A command that has ended is left for the caller to reap. */
   if (waitid(P_PID, (id_t)command, &stopped, WEXITED | WSTOPPED | WNOWAIT) < 0)
     return -1;
   if (stopped.si_code == CLD_EXITED || stopped.si_code == CLD_KILLED ||

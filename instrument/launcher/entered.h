@@ -9,18 +9,18 @@
 /* A function of the file that is executed; addresses are those in the file. */
 struct Function {
   uint64_t address;
-  uint64_t entry; /* of the file, by which it is found where the file was loaded */
+  uint64_t entry; /* the file's entry point, which tells the load bias */
 };
 
-/* Reads 0xADDRESS@0xENTRY. False if it is something else. */
+/* Reads 0xADDRESS@0xENTRY. False for any other text. */
 bool function_parse(const char *text, struct Function *function);
 
-/* In the command, before it is executed. False, with errno, if another debugger has it. */
+/* In the command, before exec. False, with errno, if another debugger traces it. */
 bool entered_enter(void);
 
-/* In its parent, at once after the fork: waits until the command is executed, or has ended, and
- * watches the function from then on. Returns for how many nanoseconds the command was held for
- * that, or a negative value, with errno, if it cannot be watched; then it has been ended. */
+/* In the parent, right after the fork: waits until the command is executed or has ended, then
+ * watches the function. Returns for how many nanoseconds this held the command. If watching is
+ * impossible, ends the command and returns a negative value, with errno. */
 int64_t entered_begin(pid_t command, const struct Function *function);
 
 /* Whether the command, or a process that it has forked, has entered the function. */

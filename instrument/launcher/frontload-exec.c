@@ -1,19 +1,19 @@
-/* frontload-exec: runs one command and writes what it cost as one line of JSON.
+/* frontload-exec: runs one command and writes its cost as one line of JSON.
  *
  *   frontload-exec [--output=FILE | --fd=N] [--cgroup=DIR] [--mounts=FILE] [--tty]
  *                  [--until-...] -- COMMAND...
  *
  * Why this is not done in Python: the kernel keeps the peak memory of the image that a process had
- * before exec, so a child of a 100 MB Python process reports at least what Python held at the fork
+ * before exec, so a child of a 100 MB Python process reports at least Python's memory at the fork
  * (ru_maxrss), and copying such a process's page tables is slow and noisy. The parent of a measured
- * program has to be tiny, and this one is: it sets a floor of 0.7 MB, less than any dynamically
- * linked program needs.
+ * program has to be tiny. This one sets a floor of 0.7 MB, less than any dynamically linked program
+ * needs.
  *
- * --cgroup: this process enters the cgroup first, and the command inherits it; that is how the
- * bench throttles a command's reads and nobody else's.
+ * --cgroup: this process enters the cgroup first, and the command inherits it. The bench throttles
+ * only the command's reads this way.
  *
- * --mounts: only the command enters the mount namespace, just before exec. What lies there in the
- * place of libraries is then read by the command first, and not by this program.
+ * --mounts: only the command enters the mount namespace, just before exec, so that it is the first
+ * to read the files mounted there.
  *
  * The line is written only if the command was started and waited for, so its absence tells a reader
  * that nothing was measured. The exit status is the command's (128 + signal if one ended it), 127
@@ -21,11 +21,11 @@
  *
  * The figures include children that the command itself waited for, as wait4(2) defines it.
  *
- * --until-*, --for: a command that does not end is measured until it is ready (ready.h): the
- * figures are those of all that it has started by then, and end there. Then all of it is ended, as
- * a person would end it (process_tree.h). Its exit status does not matter, so it is told as 0.
+ * --until-*, --for: a command that does not end is measured until it is ready (ready.h). The
+ * figures cover all processes that it has started by then. These are then ended, as a person would
+ * do it (process_tree.h). The command's exit status does not matter, and is reported as 0.
  *
- * --tty: the command has a terminal of its own (outputs.h), which we have to empty as it runs.
+ * --tty: the command has a terminal of its own (outputs.h), which we empty as it runs.
  */
 #define _GNU_SOURCE
 #include "base/execute.h"
@@ -54,7 +54,7 @@
 
 const char toolName[] = "frontload-exec";
 
-/* What the child tells through a pipe that closes itself at exec. */
+/* Sent by the child through a pipe that exec closes. */
 struct Message {
   int64_t startNs; /* the clock just before exec */
   int error;       /* 0, or why exec failed (then a second message) */
@@ -83,7 +83,7 @@ static int openMounts(const char *path) {
   return mounts;
 }
 
-/* Enters it, and stays in the folder of the same name: setns(2) goes to the root. */
+/* Enters the namespace, and the folder of the same name: setns(2) goes to the root. */
 static bool enterMounts(int mounts) {
   char folder[PATH_MAX];
   return mounts < 0 ||
@@ -117,8 +117,8 @@ static int parseFd(const char *text) {
     fail(EXIT_USAGE, text, "is not a descriptor number", 0);
   if (fcntl((int)fd, F_GETFD) < 0)
     fail(EXIT_USAGE, text, "is not an open descriptor", errno);
-  /* The command must not hold it: a reader would wait for the command's children. 0 to 2 are the
-   * command's own, whoever reads them. */
+  /* The command must not inherit the descriptor: its reader would wait for the command's children.
+   * 0 to 2 are the command's own, whoever reads them. */
   if (fd > 2)
     fcntl((int)fd, F_SETFD, FD_CLOEXEC);
   return (int)fd;
@@ -132,15 +132,15 @@ static void forward(int signal, siginfo_t *info, void *context) {
   errno = error;
 }
 
-enum { SIGNALS = 65 }; /* their numbers are below */
+enum { SIGNALS = 65 }; /* signal numbers are lower */
 
-/* What our own writes cause, of the command's output as of the line: a reader that has gone, a file
- * that may not grow. They would end us, and leave the command to itself. */
+/* Signals that our own writes cause, of the command's output or of the line: the reader has gone,
+ * or the file may not grow. They would end us and leave the command running. */
 static const int ofOurWrites[] = {SIGPIPE, SIGXFSZ};
 enum { OF_OUR_WRITES = sizeof ofOurWrites / sizeof *ofOurWrites };
 
-/* From a terminal, SIGINT and SIGQUIT reach the command too: it decides, and is waited for. What is
- * sent to one process is handed on. The command gets the old actions back. */
+/* A terminal's SIGINT and SIGQUIT reach the command too: it decides, and is waited for. Other
+ * signals are handed on. The command gets the old actions back. */
 static void takeSignals(struct sigaction *old, sigset_t *oldMask) {
   /* Held back until there is a command to hand them on to. */
   sigset_t handled;
@@ -173,8 +173,8 @@ static void giveSignalsBack(const struct sigaction *old, const sigset_t *oldMask
   sigprocmask(SIG_SETMASK, oldMask, NULL);
 }
 
-/* What ended a run: `status` as wait4 has it; `ready` is what the command was waited for to do, or
- * NULL, and `readyNs` the time when it did, before any request. */
+/* How a run ended. `status` is wait4's. `ready` names the awaited event, or is NULL; `readyNs` is
+ * the time until that event, before any request. */
 struct End {
   int status;
   const char *ready;
@@ -213,7 +213,7 @@ enum {
   EXIT_TIMED_OUT = 124, /* timeout(1)'s */
   PATIENCE_MS = 5000,
   DEFAULT_TIMEOUT_MS = 60000,
-  LAST_MS = 100, /* for what comes as a command ends, and is seen after that */
+  LAST_MS = 100, /* to see events that come as the command ends */
 };
 
 /* A number of seconds above 0, in milliseconds. */
@@ -240,7 +240,7 @@ static struct Function parseFunction(const char *text) {
 }
 
 static const char *parseOutput(const char *text) {
-  if (!*text || strlen(text) >= LONGEST_TEXT)
+  if (!*text || strlen(text) >= MAX_TEXT)
     exit(usageError("--until-output: ", " is empty or too long"));
   return text;
 }
@@ -253,15 +253,15 @@ static int64_t parseMilliseconds(const char *text) {
   return ms;
 }
 
-/* Where we end the command, these are requests to us. */
+/* While we watch a command, these signals ask us to end it. */
 static const int requestsToEnd[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { REQUESTS_TO_END = sizeof requestsToEnd / sizeof *requestsToEnd };
 
 static volatile sig_atomic_t interruption;
 static void noteInterruption(int signal) { interruption = signal; }
 
-/* All other signals stay blocked, and are handed on between two looks at the command: to what has
- * become of it, if it has made itself a daemon. */
+/* All other signals stay blocked. Between two looks at the command they are handed on to it, or to
+ * its orphans if it has ended (a daemon). */
 static void letRequestsIn(void) {
   sigset_t requests;
   sigemptyset(&requests);
@@ -281,9 +281,9 @@ static void handOnOthers(pid_t command, bool hasEnded, pid_t requester) {
     sigdelset(&others, requestsToEnd[i]);
   siginfo_t info;
   while (sigtimedwait(&others, &info, &at_once) > 0) {
-    enum { MOST = 256 };
-    pid_t receivers[MOST] = {command};
-    size_t count = hasEnded ? tree_children(receivers, MOST) : 1;
+    enum { MAX_RECEIVERS = 256 };
+    pid_t receivers[MAX_RECEIVERS] = {command};
+    size_t count = hasEnded ? tree_children(receivers, MAX_RECEIVERS) : 1;
     for (size_t i = 0; i < count && !reaches_the_program(&info); ++i)
       if (receivers[i] != requester)
         hand_on(receivers[i], &info);
@@ -292,15 +292,15 @@ static void handOnOthers(pid_t command, bool hasEnded, pid_t requester) {
 
 struct Watch {
   struct Ready ready;
-  const char *name;  /* what messages call the command */
-  int64_t timeoutMs; /* for what does not end by itself */
+  const char *name;  /* of the command, in messages */
+  int64_t timeoutMs; /* if the command does not end by itself */
   const char *request;
-  int acknowledged; /* a descriptor whose end is waited for before the command is ended, or -1 */
-  const struct sigaction *actions; /* and `mask`, of signals, as the caller left them */
+  int acknowledged; /* the command is ended after this descriptor's end of file; or -1 */
+  const struct sigaction *actions; /* of signals; these and `mask` as the caller left them */
   sigset_t mask;
 };
 
-/* Starts the request, by a shell, as the first that is asked of the program; returns its pid. */
+/* Starts the request, by a shell; returns its pid. */
 static pid_t startRequest(const struct Watch *w) {
   pid_t child = fork();
   if (child == 0) {
@@ -311,7 +311,7 @@ static pid_t startRequest(const struct Watch *w) {
   return child;
 }
 
-/* Waits until the command is ready, and ends it; or, if nothing but its end is waited for, until it
+/* Waits until the command is ready, and ends it. If no event is awaited, waits until the command
  * has ended. Returns the exit status of this program. */
 static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output) {
   struct Cost cost = {0};
@@ -326,12 +326,12 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
     int status;
     struct rusage use;
     pid_t ended;
-    /* A command that becomes a daemon ends, and what it has started goes on. */
+    /* A command that becomes a daemon ends, and its children run on. */
     while ((ended = wait4(-1, &status, WNOHANG, &use)) > 0) {
       if (ended == requester) {
         answer = status;
         isRequestOver = true;
-        continue; /* what a client costs is not the command's */
+        continue; /* the request's cost is not the command's */
       }
       cost_add_ended(&cost, &use);
       if (ended == child) {
@@ -400,8 +400,8 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
   return 1;
 }
 
-/* What the child has told: why the command could not be executed, or 0, and when it was. To be read
- * when it has been executed or has ended, which closes the pipe. */
+/* Reads the child's messages. Returns the errno of a failed exec, or 0. Call this once the command
+ * was executed or has ended, which closes the pipe. */
 static int readMessages(int channel, const char *command, int64_t *startNs) {
   struct Message started = {0, 0}, failed = {0, 0};
   if (read(channel, &started, sizeof started) != sizeof started)

@@ -8,9 +8,9 @@
  * The command is exec'd, so its process id, exit status and signals are its own. The program is
  * prefetched first: while its front is being read, its libraries are found (needed_libraries.c).
  *
- * --files: a reading list says what the start reads of all its files (prefetch/reading_list.h). A
- * process that nobody waits for asks for that, while the command starts. Most starts with a list do
- * not come as far as main(): see early_start.c.
+ * --files: a reading list names the parts of all files that a startup reads
+ * (prefetch/reading_list.h). A detached process asks for them while the command starts. Most runs
+ * with a list do not come as far as main(): see early_start.c.
  *
  * The exit status is the command's, 127 if it does not exist, 126 if it cannot be run, 2 if the
  * command line is wrong.
@@ -65,8 +65,8 @@ static bool canRun(const char *path) {
   return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Finds the command as execute_command() will: false if it is nowhere, or will not be run. It must
- * be the same file, because the dynamic linker that it names is run. */
+/* Finds the command as execute_command() will; false if it does not exist or will not be run. It
+ * must be the same file, because its dynamic linker is run. */
 static bool findCommand(const char *command, char path[PATH_MAX]) {
   const char *folders = getenv("PATH");
   if (strchr(command, '/'))
@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
   char **command = argv + optind;
   if (!*command)
     return usageError("", "no command was given");
-  /* Where nobody reads what is said here, the command runs all the same. */
+  /* The command runs even if our messages have no reader. */
   struct sigaction ofCommand;
   const struct sigaction ignored = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignored, &ofCommand);

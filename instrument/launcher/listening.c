@@ -1,5 +1,5 @@
-/* Asks the kernel for the sockets that listen, by sock_diag(7): 10 us, where /proc/net/tcp, which
- * goes through all connections there could be, takes most of a millisecond. */
+/* Asks the kernel for listening sockets by sock_diag(7), in 10 us. Reading /proc/net/tcp walks the
+ * whole table of connections, which takes most of a millisecond. */
 #define _GNU_SOURCE
 #include "listening.h"
 
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { TCP_LISTEN = 10 /* of the kernel's tcp_states.h */, LONGEST_ANSWER = 1 << 15 };
+enum { TCP_LISTEN = 10 /* of the kernel's tcp_states.h */, MAX_ANSWER = 1 << 15 };
 
 bool place_parse(const char *text, struct Place *place) {
   memset(place, 0, sizeof *place);
@@ -38,12 +38,12 @@ bool place_parse(const char *text, struct Place *place) {
   return *text >= '0' && *text <= '9' && *end == 0 && port > 0 && port < 65536;
 }
 
-/* Whether a socket that listens at `address` listens at the place. */
+/* Whether a socket that listens at `address` takes connections to the place. */
 static bool fits(const struct Place *place, int family, const void *address) {
   static const uint8_t any[16];
   size_t size = family == AF_INET ? 4 : 16;
   if (place->family == AF_UNSPEC || memcmp(address, any, size) == 0)
-    return family == AF_INET6 || place->family != AF_INET6; /* [::] takes IPv4, too */
+    return family == AF_INET6 || place->family != AF_INET6; /* [::] takes IPv4 as well */
   return family == place->family && memcmp(address, place->address, size) == 0;
 }
 
@@ -53,7 +53,7 @@ static bool is_of_command(unsigned inode) {
   return tree_has_open(name);
 }
 
-/* Whether one of those of this family that listen fits: 0 or 1; -1 if the kernel does not say. */
+/* Whether a listening socket of this family fits: 0 or 1; -1 if the kernel does not answer. */
 static int ask(int file, int family, const struct Place *place) {
   struct {
     struct nlmsghdr head;
@@ -68,7 +68,7 @@ static int ask(int file, int family, const struct Place *place) {
   };
   if (send(file, &question, sizeof question, 0) != sizeof question)
     return -1;
-  static _Alignas(struct nlmsghdr) char answer[LONGEST_ANSWER];
+  static _Alignas(struct nlmsghdr) char answer[MAX_ANSWER];
   bool found = false;
   for (;;) {
     ssize_t size = recv(file, answer, sizeof answer, 0);
@@ -100,7 +100,7 @@ static bool is_in_table(const char *path, int family, const struct Place *place)
                &port, &state, &inode) != 4 ||
         state != TCP_LISTEN || port != place->port)
       continue;
-    uint32_t address[4] = {0}; /* words as the machine has them, so that memory is the network's */
+    uint32_t address[4] = {0}; /* printed as native words; in network order in memory */
     for (int i = 0; i < (family == AF_INET ? 1 : 4); ++i)
       sscanf(local + 8 * i, "%8x", &address[i]);
     found = fits(place, family, address) && is_of_command(inode);

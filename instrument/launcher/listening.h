@@ -8,15 +8,13 @@
 struct Place {
   uint16_t port;
   int family;          /* AF_INET, AF_INET6, or AF_UNSPEC for any address */
-  uint8_t address[16]; /* in the order of the network */
+  uint8_t address[16]; /* in network order */
 };
 
-/* Reads [ADDRESS:]PORT, with a numeric address, of IPv6 in brackets. False if it is something else.
- */
+/* Reads [ADDRESS:]PORT, with a numeric address (IPv6 in brackets). False for any other text. */
 bool place_parse(const char *text, struct Place *place);
 
-/* Whether a descendant of this process listens there; who listens at all addresses listens at each.
- */
+/* Whether a descendant of this process listens there, or at all addresses. */
 bool is_listening(const struct Place *place);
 
 #endif

@@ -17,8 +17,7 @@
 
 extern char **environ;
 
-/* Whether the dynamic section names code to watch the dynamic linker; also true where that cannot
- * be known. */
+/* Whether the dynamic section names auditors (rtld-audit(7)); true also if that is unknown. */
 static bool namesAuditors(int fd, const Elf64_Phdr *dynamic) {
   Elf64_Dyn entries[64];
   for (uint64_t done = 0; done < dynamic->p_filesz; done += sizeof entries) {
@@ -37,8 +36,7 @@ static bool namesAuditors(int fd, const Elf64_Phdr *dynamic) {
   return true;
 }
 
-/* The dynamic linker that says what the program needs: false if it has none, is not ELF, or cannot
- * be asked about. */
+/* Finds the program's dynamic linker. False if it has none, has auditors, or is not ELF. */
 static bool findInterpreter(const char *program, char path[PATH_MAX]) {
   int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0)
@@ -61,7 +59,7 @@ static bool findInterpreter(const char *program, char path[PATH_MAX]) {
   return found && isSilent;
 }
 
-/* The environment without what is there for one run of the program; NULL if there is no room. */
+/* The environment without variables for one run of the program; NULL if there is no room. */
 static char **environmentOfList(void) {
   static const char *const ofOneRun[] = {"LD_AUDIT=", "LD_DEBUG=", "LD_PROFILE="};
   size_t count = 0;
@@ -78,7 +76,7 @@ static char **environmentOfList(void) {
   return kept;
 }
 
-/* Starts `INTERPRETER --list PROGRAM`; returns what it prints, or NULL. */
+/* Starts `INTERPRETER --list PROGRAM`; returns its output, or NULL. */
 static FILE *startList(char *interpreter, char *program, pid_t *pid) {
   int channel[2];
   if (pipe2(channel, O_CLOEXEC) < 0)

@@ -1,4 +1,4 @@
-/* Hands on what a command writes. */
+/* Hands on a command's output. */
 #define _GNU_SOURCE
 #include "outputs.h"
 
@@ -9,16 +9,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Standard output and error output; of a terminal, only the first. */
+/* Standard output and error output; a terminal is only the first. */
 static struct Output {
-  int ours, its;                /* the ends of the pipe, or of the terminal */
-  char bytes[2 * LONGEST_TEXT]; /* the last that it has written, which may begin the text */
+  int ours, its;            /* the ends of the pipe, or of the terminal */
+  char bytes[2 * MAX_TEXT]; /* the end of its output, which may begin the text */
   size_t kept;
 } outputs[OUTPUTS] = {{.ours = -1, .its = -1}, {.ours = -1, .its = -1}};
 static const char *wanted;
 static bool is_terminal, was_said;
 
-/* A terminal like that of the user, if there is one. */
+/* Opens a terminal of the same size as the user's, if there is one. */
 static bool open_terminal(struct Output *output) {
   struct winsize size = {.ws_row = 24, .ws_col = 80};
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
@@ -68,13 +68,13 @@ void outputs_enter(void) {
 }
 
 void outputs_started(void) {
-  /* So that the end of the last that writes is seen. */
+  /* Our copies would hide that the last writer has gone. */
   for (int i = 0; i < OUTPUTS; ++i)
     if (outputs[i].its >= 0)
       close(outputs[i].its);
 }
 
-/* Nobody reading it is no fault of the command. */
+/* Ignores errors: it is not the command's fault if its output has no reader. */
 static void write_all(int fd, const char *bytes, size_t size) {
   while (size > 0) {
     ssize_t written = write(fd, bytes, size);
@@ -89,7 +89,7 @@ static void hand_on(int which) {
   struct Output *output = &outputs[which];
   for (;;) {
     char *new_bytes = output->bytes + output->kept;
-    ssize_t size = read(output->ours, new_bytes, LONGEST_TEXT);
+    ssize_t size = read(output->ours, new_bytes, MAX_TEXT);
     if (size <= 0)
       return;
     write_all(STDOUT_FILENO + which, new_bytes, (size_t)size);
@@ -112,7 +112,7 @@ void outputs_hand_on(const struct pollfd files[OUTPUTS]) {
     if (outputs[i].ours < 0 || !files[i].revents)
       continue;
     hand_on(i);
-    /* What has ended would be readable for ever. */
+    /* An output that has ended would be readable for ever. */
     if (!(files[i].revents & POLLIN)) {
       close(outputs[i].ours);
       outputs[i].ours = -1;

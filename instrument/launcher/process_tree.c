@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 enum {
-  MOST_PROCESSES = 65536,
-  MOST_OF_TREE = 4096,
-  LONGEST_TEXT = 4096,
-  MOST_ROUNDS = 8,
+  MAX_PROCESSES = 65536,
+  MAX_TREE = 4096,
+  MAX_CONTENTS = 4096,
+  MAX_ROUNDS = 8,
   LAST_PATIENCE_MS = 1000,
 };
 
 void tree_begin(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-/* What a file of /proc says, as far as it fits, with a zero at its end; NULL if it is gone. */
+/* The contents of a file of /proc, cut to `size` and zero-terminated; NULL if the file is gone. */
 static char *read_text(const char *path, char *text, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
@@ -38,7 +38,7 @@ static char *read_text(const char *path, char *text, size_t size) {
   return text;
 }
 
-/* The fields of a stat file behind the name, which may contain anything: the first is the state. */
+/* The fields of a stat file behind the name, which may contain anything. The first is the state. */
 static char *stat_fields(const char *path, char *text, size_t size) {
   char *end = read_text(path, text, size) ? strrchr(text, ')') : NULL;
   return end ? end + 2 : NULL;
@@ -62,19 +62,19 @@ static void for_each_number(const char *folder, void (*visit)(pid_t number, void
 struct Listing {
   struct {
     pid_t pid, parent;
-  } all[MOST_PROCESSES];
+  } all[MAX_PROCESSES];
   size_t count;
 };
 
 static void list_process(pid_t pid, void *argument) {
   struct Listing *listing = argument;
-  char path[64], text[LONGEST_TEXT];
+  char path[64], text[MAX_CONTENTS];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   char *fields = stat_fields(path, text, sizeof text);
   int parent;
   char state;
   if (!fields || sscanf(fields, "%c %d", &state, &parent) != 2 || state == 'Z' || state == 'X' ||
-      listing->count == MOST_PROCESSES)
+      listing->count == MAX_PROCESSES)
     return;
   listing->all[listing->count].pid = pid;
   listing->all[listing->count++].parent = parent;
@@ -87,39 +87,38 @@ static const struct Listing *list_processes(void) {
   return &listing;
 }
 
-/* Adds the children of one process to the `count` that are found; returns how many there are then.
- */
+/* Adds the children of one process to the `count` pids in `found`; returns the new count. */
 static size_t add_children(const struct Listing *listing, pid_t parent, pid_t *found, size_t count,
-                           size_t most) {
-  for (size_t i = 0; i < listing->count && count < most; ++i)
+                           size_t max) {
+  for (size_t i = 0; i < listing->count && count < max; ++i)
     if (listing->all[i].parent == parent)
       found[count++] = listing->all[i].pid;
   return count;
 }
 
-size_t tree_children(pid_t *found, size_t most) {
-  return add_children(list_processes(), getpid(), found, 0, most);
+size_t tree_children(pid_t *found, size_t max) {
+  return add_children(list_processes(), getpid(), found, 0, max);
 }
 
-size_t tree_list(pid_t *found, size_t most) {
+size_t tree_list(pid_t *found, size_t max) {
   const struct Listing *listing = list_processes();
-  size_t count = add_children(listing, getpid(), found, 0, most);
+  size_t count = add_children(listing, getpid(), found, 0, max);
   for (size_t next = 0; next < count; ++next)
-    count = add_children(listing, found[next], found, count, most);
+    count = add_children(listing, found[next], found, count, max);
   return count;
 }
 
 struct Found {
   pid_t *pids;
-  size_t count, most;
+  size_t count, max;
 };
 
 static void list_children(pid_t thread, void *argument) {
   struct Found *found = argument;
-  char path[64], text[LONGEST_TEXT];
+  char path[64], text[MAX_CONTENTS];
   snprintf(path, sizeof path, "/proc/%d/task/%d/children", thread, thread);
   char *next = read_text(path, text, sizeof text);
-  while (next && found->count < found->most) {
+  while (next && found->count < found->max) {
     char *end;
     long pid = strtol(next, &end, 10);
     if (end == next)
@@ -129,18 +128,18 @@ static void list_children(pid_t thread, void *argument) {
   }
 }
 
-/* The same by what the kernel lists of each thread's children: faster by far, and not certain while
- * some of them end. */
-static size_t tree_glance(pid_t *pids, size_t most) {
-  static int has_lists = -1; /* some kernels are built without */
+/* tree_list() by the kernel's lists of each thread's children: much faster, but uncertain while
+ * some of the children end. */
+static size_t tree_glance(pid_t *pids, size_t max) {
+  static int has_lists = -1; /* some kernels lack these lists */
   if (has_lists < 0) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
     has_lists = access(path, R_OK) == 0;
   }
   if (!has_lists)
-    return tree_list(pids, most);
-  struct Found found = {pids, 0, most};
+    return tree_list(pids, max);
+  struct Found found = {pids, 0, max};
   list_children(getpid(), &found);
   for (size_t next = 0; next < found.count; ++next) {
     char path[64];
@@ -169,7 +168,7 @@ static int64_t number_after(const char *text, const char *word) {
 }
 
 static void add_running(struct Cost *cost, pid_t pid) {
-  char path[64], text[LONGEST_TEXT];
+  char path[64], text[MAX_CONTENTS];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   char *fields = stat_fields(path, text, sizeof text);
   /* proc_pid_stat(5): minflt is field 10, and the state, here the first, field 3. */
@@ -199,8 +198,8 @@ static void add_running(struct Cost *cost, pid_t pid) {
 }
 
 void cost_add_running(struct Cost *cost) {
-  pid_t found[MOST_OF_TREE];
-  size_t count = tree_list(found, MOST_OF_TREE);
+  pid_t found[MAX_TREE];
+  size_t count = tree_list(found, MAX_TREE);
   for (size_t i = 0; i < count; ++i)
     add_running(cost, found[i]);
 }
@@ -212,7 +211,7 @@ struct Activity {
 
 static void add_thread(pid_t thread, void *argument) {
   struct Activity *activity = argument;
-  char path[96], text[LONGEST_TEXT];
+  char path[96], text[MAX_CONTENTS];
   snprintf(path, sizeof path, "/proc/%d/task/%d/stat", activity->pid, thread);
   char *fields = stat_fields(path, text, sizeof text);
   bool waits = fields && *fields == 'D';
@@ -222,8 +221,8 @@ static void add_thread(pid_t thread, void *argument) {
 }
 
 int64_t tree_activity(void) {
-  pid_t found[MOST_OF_TREE];
-  size_t count = tree_glance(found, MOST_OF_TREE);
+  pid_t found[MAX_TREE];
+  size_t count = tree_glance(found, MAX_TREE);
   struct Activity activity = {0, 0};
   for (size_t i = 0; i < count && activity.ns >= 0; ++i) {
     char path[64];
@@ -234,8 +233,8 @@ int64_t tree_activity(void) {
 }
 
 bool tree_has_open(const char *name) {
-  pid_t found[MOST_OF_TREE];
-  size_t count = tree_glance(found, MOST_OF_TREE);
+  pid_t found[MAX_TREE];
+  size_t count = tree_glance(found, MAX_TREE);
   for (size_t i = 0; i < count; ++i) {
     char folder[64], path[128], target[256];
     snprintf(folder, sizeof folder, "/proc/%d/fd", found[i]);
@@ -256,7 +255,7 @@ bool tree_has_open(const char *name) {
   return false;
 }
 
-/* Waits until no child is left, for so long. Returns whether none is. */
+/* Waits for at most `patience_ms` until no child is left. Returns whether none is. */
 static bool reap(int patience_ms, void (*meanwhile)(void)) {
   int64_t end = now_ns() + patience_ms * NS_PER_MS;
   for (;;) {
@@ -272,15 +271,15 @@ static bool reap(int patience_ms, void (*meanwhile)(void)) {
 }
 
 bool tree_end(int patience_ms, void (*meanwhile)(void)) {
-  pid_t found[MOST_OF_TREE];
-  size_t count = tree_list(found, MOST_OF_TREE);
+  pid_t found[MAX_TREE];
+  size_t count = tree_list(found, MAX_TREE);
   for (size_t i = 0; i < count; ++i)
     kill(found[i], SIGTERM);
-  for (int round = 0; round < MOST_ROUNDS; ++round) {
+  for (int round = 0; round < MAX_ROUNDS; ++round) {
     if (reap(round ? LAST_PATIENCE_MS : patience_ms, meanwhile))
       return true;
-    /* What ignores that, or has been started since. */
-    count = tree_list(found, MOST_OF_TREE);
+    /* Processes that ignore SIGTERM, or were started since. */
+    count = tree_list(found, MAX_TREE);
     for (size_t i = 0; i < count; ++i)
       kill(found[i], SIGKILL);
   }

@@ -1,5 +1,5 @@
-/* All processes that a command has started, also those that have left it (daemons): this process is
- * their subreaper, so they stay its descendants. */
+/* All processes that a command has started, daemons included: this process is their subreaper, so
+ * they stay its descendants. */
 #ifndef FRONTLOAD_LAUNCHER_PROCESS_TREE_H
 #define FRONTLOAD_LAUNCHER_PROCESS_TREE_H
 
@@ -9,36 +9,36 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What processes have cost so far. */
+/* The cost of processes so far. */
 struct Cost {
   int64_t user_us, system_us;
   int64_t major_faults, minor_faults, blocks_in, voluntary_switches, involuntary_switches;
-  int64_t max_rss_kib; /* of the largest */
+  int64_t max_rss_kib; /* of the largest process */
 };
 
-/* Makes this process the parent of whoever loses its own. Before the first child. */
+/* Makes this process the parent of orphans. Call it before the first fork. */
 void tree_begin(void);
 
-/* The descendants of this process that run: puts up to `most` into `found`, returns how many. */
-size_t tree_list(pid_t *found, size_t most);
-/* Only its children. Those whose parent has ended are among them. */
-size_t tree_children(pid_t *found, size_t most);
+/* Puts up to `max` running descendants of this process into `found`; returns how many. */
+size_t tree_list(pid_t *found, size_t max);
+/* Only the children, which include orphans. */
+size_t tree_children(pid_t *found, size_t max);
 
-/* Adds what an ended child and its own have cost. */
+/* Adds the cost of an ended child and of the children that it waited for. */
 void cost_add_ended(struct Cost *cost, const struct rusage *use);
-/* Adds what those that run have cost so far, with what they have waited for. */
+/* Adds the cost of running descendants, and of the children that they have waited for. */
 void cost_add_running(struct Cost *cost);
 
-/* How long the threads of those that run have had a processor, in ns; negative if one of them waits
+/* The processor time of all threads of running descendants, in ns; negative if one of them waits
  * for a disk. */
 int64_t tree_activity(void);
 
 /* Whether a descendant has a file open that /proc/PID/fd shows as `name`. */
 bool tree_has_open(const char *name);
 
-/* Ends them all: SIGTERM, and SIGKILL for what runs on after `patience_ms`. Reaps them, and calls
- * `meanwhile` again and again until that is done; it waits for a millisecond or two. False if some
- * cannot be ended: those of another user. */
+/* Ends all descendants: SIGTERM, and SIGKILL after `patience_ms`. Reaps them, and until then calls
+ * `meanwhile` repeatedly, which waits for a millisecond or two. False if some cannot be ended:
+ * those of another user. */
 bool tree_end(int patience_ms, void (*meanwhile)(void));
 
 #endif

@@ -1,4 +1,4 @@
-/* Asks for what is waited for every other millisecond. What that costs is in the result. */
+/* Polls for the awaited events every other millisecond. The result includes the cost of polling. */
 #define _GNU_SOURCE
 #include "ready.h"
 

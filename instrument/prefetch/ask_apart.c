@@ -9,15 +9,14 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* The most that a list is allowed to ask for. */
-static const uint64_t LARGEST = 512 << 20;
+/* The most bytes that a list may ask for. */
+static const uint64_t MAX_BYTES = 512 << 20;
 
-/* Of what memory limits leave, a list gets one part in two, as a front does (front.c). */
+/* A list gets one part in two of the memory that limits leave, as a front does (front.c). */
 enum { MEMORY_SHARE = 2 };
 
-/* Whether some task had to wait for memory in a tenth of the last ten seconds or more, as the
- * kernel tells (Documentation/accounting/psi.rst): "some avg10=12.34 ...". False where it tells
- * nothing. */
+/* Whether some task waited for memory in at least a tenth of the last ten seconds, by the kernel's
+ * "some avg10=12.34 ..." (Documentation/accounting/psi.rst). False without that file. */
 static bool memory_is_short(void) {
   static const unsigned char start[] = "some avg10=";
   const size_t size = sizeof start - 1;
@@ -35,10 +34,10 @@ static void ask(const char *path, const struct device_kind *device, bool may_cou
                 void (*describe)(int error, const struct asked *)) {
   struct asked asked;
   const uint64_t left =
-      memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * LARGEST) / MEMORY_SHARE;
+      memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * MAX_BYTES) / MEMORY_SHARE;
   const uint64_t budget = memory_is_short() ? 0 : left;
   const int error =
-      reading_list_ask(path, device, budget < LARGEST ? budget : LARGEST, may_count, &asked);
+      reading_list_ask(path, device, budget < MAX_BYTES ? budget : MAX_BYTES, may_count, &asked);
   if (describe)
     describe(error, &asked);
 }
@@ -57,7 +56,7 @@ __attribute__((noreturn)) static void end_process(void) {
     system_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-/* Whoever reads what the program writes must not have to wait for us as well. */
+/* Readers of the program's output must not wait for this process. */
 static void let_go(bool of_stderr) {
   int nothing = sys_open("/dev/null", O_RDWR | O_CLOEXEC, 0);
   for (int fd = 0; fd < 3; ++fd)
@@ -81,7 +80,7 @@ void reading_list_ask_apart(const char *path, const struct device_kind *device,
     }
     end_process();
   }
-  /* It is over at once. A signal may come in between. */
+  /* The child ends at once. A signal may come in between. */
   while (child > 0 && system_call(SYS_wait4, child, 0, __WCLONE, 0, 0, 0) == -EINTR)
     ;
 }

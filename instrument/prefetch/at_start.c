@@ -1,18 +1,17 @@
-/* Prefetches the front of the program that is just starting, before it is relocated; and what its
- * reading list names, if one lies beside it.
+/* Prefetches the front of the starting program before it is relocated, and the ranges of its
+ * reading list, if one lies beside it.
  *
  * The dynamic linker relocates a program before any of its code runs, and relocation touches a good
  * part of the front: a constructor would come too late. But the dynamic linker relocates libraries
  * before the program that needs them, and calls a library's IFUNC resolvers as it relocates it. So
  * this is a resolver in a library that needs no other, and works with raw system calls.
  *
- * Where it stands among the needed libraries: glibc relocates libc first, and then the others in
- * the reverse order of its list, in which a library stands before those it needs, and otherwise
- * where it was found: first what the program needs, in the order of its DT_NEEDED entries, then
- * what these need. So as the *last* of the program's DT_NEEDED entries it is relocated before all
- * others there. As the first it is relocated after them, but still before the program; the
- * difference is what their relocation looks up in the program's symbol table, which for a clang was
- * not to be measured.
+ * The order among the needed libraries: glibc relocates libc first, and then the others in the
+ * reverse order of its list. In that list, a library stands before those it needs; otherwise the
+ * program's DT_NEEDED entries come first, in their order, and then those of the libraries. So the
+ * *last* of the program's DT_NEEDED entries is relocated before all others there. The first is
+ * relocated after them, but still before the program. The difference is the part of the program's
+ * symbol table that their relocation looks up; for a clang it could not be measured.
  *
  * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, the start-up
  * code of libc calls the resolver, before constructors. A static program has nothing else to
@@ -29,8 +28,8 @@
 
 #include <stdbool.h>
 
-/* A list beside the program, /usr/bin/app.files, says what its start reads of other files. The
- * archive goes without (CMakeLists.txt). */
+/* A list beside the program, /usr/bin/app.files, names the ranges of other files that its startup
+ * reads. The archive does without (CMakeLists.txt). */
 static void prefetch_list(void) {
 #ifndef FRONTLOAD_WITHOUT_LISTS
   char path[PATH_MAX];
@@ -66,8 +65,7 @@ static void nothing(void) {}
 
 static function *resolve(void) {
 #ifdef __aarch64__
-  /* GNU ld makes two relocations of it there: of the pointer below, and of a jump that nobody
-   * makes. */
+  /* GNU ld makes two relocations here: of the pointer below, and of a jump that is never made. */
   static bool was_asked;
   if (was_asked)
     return nothing;
@@ -77,7 +75,7 @@ static function *resolve(void) {
   return nothing;
 }
 
-/* Nobody calls it; that its address is wanted is what has it resolved. */
+/* Never called. The pointer to it makes the dynamic linker resolve it. */
 __attribute__((visibility("hidden"), ifunc("resolve"))) function frontload_prefetch_at_start;
 
 __attribute__((used, retain)) static function *const wanted = frontload_prefetch_at_start;

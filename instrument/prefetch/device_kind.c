@@ -22,9 +22,9 @@ const struct device_kind *device_kind_named(const char *name) {
   return NULL;
 }
 
-/* Of the disk by this number: 1 or 0, as the kernel says in its settings; -1 if it does not. */
+/* Whether the disk of this number rotates: 1 or 0, by the kernel's settings; -1 if unknown. */
 static int is_rotating(dev_t device) {
-  /* Of a partition, the queue is that of its disk. */
+  /* A partition has its disk's queue. */
   for (int of_disk = 0; of_disk < 2; ++of_disk) {
     char buffer[80], digit;
     struct text path = text_in(buffer, sizeof buffer);

@@ -11,8 +11,8 @@
 
 /* How to ask for a range. One readahead(2) reads at most the device's readahead or its largest
  * request, whichever is larger, and drops the rest without a word. So each large piece is asked for
- * at once, which gives the fewest requests, and then again in small pieces, which cost nothing
- * where the large one was read as a whole, and fill in what is missing where it was not.
+ * at once, which gives the fewest requests. It is then asked for again in small pieces, which cost
+ * nothing if the large one was read as a whole, and otherwise fill in the rest.
  *
  * Measured with a front of 10.7 MB of a 200 MB program, cold, on ext4 with 128 KiB readahead; the
  * 11 faults left are not in the front:
@@ -27,40 +27,40 @@
  *   12 MB at once         59   100   0.65
  *   1 MiB, then 128 KiB   11    37   0.21                      10   100   0.61
  *
- * It does not wait: the calls took 2 ms of the 0.21 s, and the disk is read beside relocation.
- * madvise(MADV_POPULATE_READ) of a mapping waits for all of it, 0.50 s of 0.61 in all, because it
- * makes the requests of ordinary faults. To ask first for the data that relocation needs first
- * gained nothing. */
+ * readahead(2) does not wait: the calls took 2 ms of the 0.21 s, and relocation runs meanwhile.
+ * madvise(MADV_POPULATE_READ) waits for the whole mapping, 0.50 s of 0.61 in all, because it makes
+ * the requests of ordinary faults. Asking first for the data that relocation needs first gained
+ * nothing. */
 enum { LARGE_PIECE = 1 << 20, SMALL_PIECE = 128 << 10 };
 
 /* Far more than any front. A hostile file must not keep us busy, nor fill the memory. */
-static const uint64_t LARGEST_FRONT = 256 << 20;
+static const uint64_t MAX_FRONT = 256 << 20;
 
-/* A front of at most this size is asked for without a look at what is there: to ask for 1 MiB that
- * is in memory takes 6 us, 16 looks take 3. But a look at a page that is missing reads it, which
- * makes one request, and another one if what is asked for afterwards goes around it: of the 5
- * requests that a cold start with a front of 0.55 MB made, 2 were the looks'. Nor does so little
- * run into a limit of memory, below which a program could start. */
+/* A front of at most this size is asked for without probing the page cache: asking for 1 MiB in
+ * memory takes 6 us, 16 probes 3 us. But a probe of a missing page reads it: one request, and
+ * another one if the later request goes around that page. Of the 5 requests of a cold start with a
+ * front of 0.55 MB, 2 came from probes. Nor does so small a front exceed a memory limit under which
+ * a program could start. */
 enum { SMALL_FRONT = 1 << 20 };
 
-/* Of what the memory limits of its cgroups leave to the program, the front gets one part in two.
- * The program has nothing yet: its stack, its heap and its copies of the pages that relocation
- * writes need the rest, and more for the libraries. Where the front got all of it, the kernel would
- * reclaim the front's first pages for them before they were used, and read them again. */
+/* The front gets one part in two of the memory that the program's cgroups leave. The program has
+ * nothing yet: its stack, heap, relocated pages and libraries need the rest. If the front got all
+ * of it, the kernel would reclaim the front's first pages before they were used, and read them
+ * again. */
 enum { MEMORY_SHARE = 2 };
 
-/* In how many places, spread evenly over all ranges, the front is looked at to see whether it is
- * resident: enough that few of its pages can be missing, and cheap, at a microsecond each. */
+/* The number of places, spread evenly over all ranges, that are probed for residency: enough that
+ * few pages can be missing, and cheap, at a microsecond each. */
 enum { PROBES = 16 };
 
-/* Whether the front is in the page cache, as far as a few bytes of it tell.
+/* Whether the front is in the page cache, by PROBES bytes of it.
  *
- * A look at a page that is missing starts the read of that one page, so it is the last page of the
- * front that is tried first: what the kernel and the dynamic linker have read by now is elsewhere.
+ * A probe of a missing page starts its read, so the last page of the front is probed first: the
+ * kernel and the dynamic linker have only read other pages by now.
  *
- * Warm, all of a start's prefetching takes 56 us so, of which these are about 20. Where nobody
- * tells (on overlayfs and FUSE, of another user's file), the answer is no, and to ask for what is
- * there already takes another 0.25 ms for a front of 10.7 MB. */
+ * Warm, all prefetching of a start takes 56 us, of which the probes take about 20. If residency is
+ * unknown (on overlayfs and FUSE, of another user's file), the answer is no, and asking for a
+ * resident front of 10.7 MB takes another 0.25 ms. */
 static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
   struct look look;
   bool resident = true;
@@ -68,7 +68,7 @@ static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
   for (unsigned probe = PROBES; probe > 0 && resident; --probe) {
     const uint64_t through = size * probe / PROBES; /* 0 in a front of a few bytes */
     resident = residency_of(&look, offset_in_ranges(ranges, through ? through - 1 : 0)) == RESIDENT;
-    /* The first look tells of most fronts that are not there; no other one is to be read for. */
+    /* The first probe finds most fronts that are missing, before other probes read for them. */
     if (probe == PROBES || probe == 1)
       resident = resident && !look_has_read(&look);
   }
@@ -79,7 +79,7 @@ static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 int prefetch_range(int fd, const struct range *range) {
-  const uint64_t begin = range->begin & -(uint64_t)SMALLEST_PAGE;
+  const uint64_t begin = range->begin & -(uint64_t)MIN_PAGE;
   for (uint64_t large = begin; large < range->end; large += LARGE_PIECE) {
     const uint64_t end = smaller(range->end, large + LARGE_PIECE);
     long error = sys_readahead(fd, large, end - large);
@@ -98,7 +98,7 @@ int prefetch_front(int fd, struct front *front) {
   if (error < 0)
     return error;
   find_ranges(fd, &start, &ranges);
-  cut_ranges(&ranges, LARGEST_FRONT);
+  cut_ranges(&ranges, MAX_FRONT);
   front->size = front->asked = size_of_ranges(&ranges);
   if (front->size == 0)
     return -ENODATA;
@@ -116,7 +116,7 @@ int prefetch_front(int fd, struct front *front) {
 }
 
 int prefetch_path(const char *path, struct front *front) {
-  /* A pipe or a terminal by that name must neither make us wait nor become ours. */
+  /* A pipe or terminal at `path` must not make us wait, nor become our terminal. */
   int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
   if (fd < 0)
     return fd;

@@ -11,8 +11,8 @@
 
 struct front {
   uint64_t size;     /* the bytes of all its ranges */
-  uint64_t asked;    /* how many of them were asked for: fewer where memory is limited */
-  bool was_resident; /* nothing had to be done; false where it is too small to look */
+  uint64_t asked;    /* the bytes asked for: fewer if memory is limited */
+  bool was_resident; /* nothing had to be done; false if too small to probe */
 };
 
 struct range;

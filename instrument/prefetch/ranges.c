@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <stdbool.h>
 
-/* Looks for ours among `notes`. */
+/* Looks for the Frontload note among `notes`. */
 static bool find_among(struct notes notes, struct frontload_note *found) {
   struct note note;
   while (next_note(&notes, &note)) {
@@ -36,7 +36,7 @@ static bool find_note(int fd, const struct elf_start *start, struct frontload_no
         return true;
       continue;
     }
-    /* A tool has moved it. */
+    /* A tool has moved the notes. */
     unsigned char bytes[ELF_START_SIZE];
     long size =
         sys_pread(fd, bytes, segment.p_filesz < sizeof bytes ? segment.p_filesz : sizeof bytes,
@@ -73,7 +73,7 @@ static bool overlaps(const struct ranges *ranges, const struct range *other) {
   return false;
 }
 
-static uint64_t page_of(uint64_t offset) { return offset / SMALLEST_PAGE; }
+static uint64_t page_of(uint64_t offset) { return offset / MIN_PAGE; }
 
 static void add_range(struct ranges *ranges, const struct range *added) {
   struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL;
@@ -127,7 +127,7 @@ void cut_ranges(struct ranges *ranges, uint64_t size) {
       size -= range->end - range->begin;
       continue;
     }
-    range->end = (range->begin + size) & -(uint64_t)SMALLEST_PAGE;
+    range->end = (range->begin + size) & -(uint64_t)MIN_PAGE;
     ranges->count = range->end > range->begin ? i + 1 : i;
     return;
   }

@@ -1,7 +1,7 @@
-/* Where the front of a file is: the ranges of offsets that its note tells (frontload_note.h).
+/* The front of a file: the ranges of offsets in its note (frontload_note.h).
  *
- * Nothing in the file is trusted. Like all that is linked into the prefetcher, this uses no libc
- * (see front.h).
+ * Nothing in the file is trusted. Like all code that is linked into the prefetcher, this uses no
+ * libc (see front.h).
  */
 #ifndef FRONTLOAD_RANGES_H
 #define FRONTLOAD_RANGES_H
@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/* What is read in at once, on every machine, is a multiple of this. */
-enum { SMALLEST_PAGE = 4096 };
+/* On every machine, files are read in multiples of this. */
+enum { MIN_PAGE = 4096 };
 
 /* From the offset `begin` to before `end`. */
 struct range {
@@ -25,11 +25,11 @@ struct ranges {
   struct range range[FRONTLOAD_NOTE_MAX_RANGES];
 };
 
-/* The ranges of the front of the file that `start` is of, none if it has no valid note. Those that
- * follow each other in the file, with no page between them, are one. */
+/* The ranges of the file's front, none if it has no valid note. Ranges that follow each other in
+ * the file, with no page between them, become one. */
 void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges);
 
-/* All bytes of them together. */
+/* The total size of the ranges. */
 uint64_t size_of_ranges(const struct ranges *ranges);
 
 /* The offset of a byte, counted through all ranges; it must be less than their size. */

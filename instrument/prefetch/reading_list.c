@@ -1,4 +1,4 @@
-/* Goes through a list line by line, and asks for each range as soon as it is known to end. */
+/* Goes through a list line by line, and asks for each range as soon as its end is known. */
 #include "reading_list.h"
 
 #include "base/system_calls.h"
@@ -16,7 +16,7 @@
 static const char MAGIC[] = "frontload-files 1\n";
 static const char FILE_LINE[] = "file\t", PROBE_LINE[] = "probe ";
 
-/* What of a list is looked at for its probes: 8 of paths of usual lengths. */
+/* The part of a list that is searched for probes: 8 with paths of usual lengths. */
 enum { BEGINNING = 4096 };
 
 /* A list in memory. */
@@ -30,14 +30,14 @@ struct line {
   const char *begin, *end;
 };
 
-/* What a line `file` says, and the ranges that follow. */
+/* The file of a line `file`, to which the next ranges belong. */
 struct listed {
   char path[PATH_MAX];
   uint64_t size, seconds, nanoseconds;
   bool is_elf; /* it had a build-id */
 };
 
-/* Takes the next line off; false if there is none. The last may lack its end. */
+/* Takes the next line off; false if there is none. The last line may lack its end. */
 static bool next_line(struct line *line, const struct reading_list *list, const char **at) {
   const char *end = list->text + list->size;
   line->begin = line->end = *at;
@@ -120,33 +120,34 @@ static bool parse_file(struct line line, struct listed *file) {
   return true;
 }
 
-/* A range of a file, behind `least`. */
-static bool parse_range(struct line line, const struct listed *file, uint64_t least,
+/* Reads a range of a file that begins at `min_begin` or behind it. */
+static bool parse_range(struct line line, const struct listed *file, uint64_t min_begin,
                         struct range *range) {
   uint64_t size;
   if (!take_char(&line, '\t') || !take_number(&line, &range->begin) || !take_char(&line, '+') ||
       !take_number(&line, &size) || !take_char(&line, '\t'))
     return false;
   range->end = range->begin + size;
-  return size > 0 && range->begin >= least && range->begin <= file->size &&
+  return size > 0 && range->begin >= min_begin && range->begin <= file->size &&
          size <= file->size - range->begin;
 }
 
-/* Opens what is a regular file, or returns a negative errno. Devices are not even opened, as that
- * may do something: arm a watchdog, rewind a tape. */
+/* Opens a regular file, or returns a negative errno. Devices are not even opened: that may arm a
+ * watchdog or rewind a tape. */
 static int open_regular(const char *path) {
   struct stat status;
   const int error = sys_stat(path, &status);
   if (error)
     return error;
-  /* If it has become a pipe or a terminal meanwhile, it must neither make us wait nor be ours. */
+  /* If the path leads to a pipe or terminal by now, it must not make us wait, nor become our
+   * terminal. */
   return S_ISREG(status.st_mode) ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
                                  : -ENODEV;
 }
 
 enum found { FOUND, CHANGED, MISSING };
 
-/* Opens a listed file; `fd` is open unless it is missing. */
+/* Opens a listed file; `fd` is open unless the result is MISSING. */
 static enum found open_listed(const struct listed *file, int *fd, struct stat *status) {
   *fd = open_regular(file->path);
   if (*fd < 0)
@@ -161,14 +162,14 @@ static enum found open_listed(const struct listed *file, int *fd, struct stat *s
   return is_same ? FOUND : CHANGED;
 }
 
-/* Opens a list, and tells its size; or a negative errno. */
+/* Opens a list and gets its size. Returns the descriptor or a negative errno. */
 static int open_list(const char *path, size_t *size) {
   struct stat status;
   int fd = open_regular(path);
   if (fd < 0)
     return fd;
   int error = sys_fstat(fd, &status);
-  if (!error && status.st_size > LARGEST_READING_LIST)
+  if (!error && status.st_size > MAX_READING_LIST)
     error = -EFBIG;
   if (error)
     sys_close(fd);
@@ -181,7 +182,7 @@ static bool has_magic(const struct reading_list *list) {
   return starts_with(&all, MAGIC);
 }
 
-/* The file that probes look at. */
+/* The file that is being probed. */
 struct probed {
   char path[PATH_MAX];
   struct look look; /* its `fd` is -1 if the file cannot be opened */
@@ -195,16 +196,16 @@ static void end_probes(struct probed *probed) {
   sys_close(probed->look.fd);
 }
 
-/* Whether the page is in memory that a line `probe OFFSET PATH` names; what cannot be opened need
- * not be asked for. A list that is not in memory fails at the first probe: it should begin no read
- * of its own, which would split the one that is asked for afterwards. */
+/* Whether the page of a line `probe OFFSET PATH` is in memory; true if the file cannot be opened. A
+ * list that is not in memory usually fails at the first probe. That probe should start no read,
+ * which would split the later request. */
 static bool probe_is_resident(struct line line, struct probed *probed) {
   char path[PATH_MAX];
   uint64_t offset;
   line.begin += sizeof PROBE_LINE - 1;
   if (!take_number(&line, &offset) || !take_char(&line, ' ') || !take_path(&line, path))
     return false;
-  /* The file stays open for the next line, if that names the same. */
+  /* The file stays open for the next line with the same path. */
   if (!same_string(path, probed->path)) {
     end_probes(probed);
     begin_look(&probed->look, open_regular(path));
@@ -256,7 +257,7 @@ int reading_list_is_resident(const char *path) {
   return has_magic(&list) ? probes_are_resident(&list) : -EBADMSG;
 }
 
-/* Reads a list into memory. It is not mapped: who makes it shorter meanwhile must not end us. */
+/* Reads a list into memory. If it were mapped, truncating the file would end us. */
 static int read_list(const char *path, struct reading_list *list) {
   int fd = open_list(path, &list->size);
   if (fd < 0)
@@ -273,12 +274,13 @@ static int read_list(const char *path, struct reading_list *list) {
   return size < 0 ? (int)size : -EBADMSG;
 }
 
-/* A file that is being asked for. `pending` is what was not yet asked for, as it may go on. */
+/* A file that is being asked for. `pending` is the last range, not yet asked for because it may
+ * grow. */
 struct asking {
   struct listed file;
-  int fd; /* -1 if nothing is asked of it */
+  int fd; /* -1 if nothing of the file is asked for */
   const struct device_kind *given, *device;
-  dev_t number; /* of `device` */
+  dev_t number; /* the number of the device that `device` is the kind of */
   struct range pending;
   uint64_t last; /* the end of the last range */
   uint64_t budget;
@@ -293,7 +295,7 @@ static void ask_for_pending(struct asking *asking) {
   const uint64_t size = range->end - range->begin;
   if (size > left) {
     asked->over += size - left;
-    range->end = range->begin + left / SMALLEST_PAGE * SMALLEST_PAGE;
+    range->end = range->begin + left / MIN_PAGE * MIN_PAGE;
   }
   if (range->end > range->begin && prefetch_range(asking->fd, range) == 0)
     asked->bytes += range->end - range->begin;
@@ -321,7 +323,7 @@ static bool begin_file(struct asking *asking, const struct line *line) {
   if (found == CHANGED) {
     ++asking->asked->changed;
     struct front front;
-    /* A newer one may have a front of its own. */
+    /* A newer build of the file may have a front. */
     if (asking->file.is_elf && asking->asked->bytes < asking->budget &&
         prefetch_front(asking->fd, &front) == 0)
       asking->asked->bytes += front.was_resident ? 0 : front.asked;
@@ -336,12 +338,12 @@ static bool begin_file(struct asking *asking, const struct line *line) {
   return true;
 }
 
-/* How many bytes from `begin` to `end` are in memory, in whole pages; 0 where nobody tells. */
+/* How many bytes from `begin` to `end` are in memory, in whole pages; 0 if unknown. */
 static uint64_t resident_bytes(int fd, uint64_t begin, uint64_t end) {
   const uint64_t place[2] = {begin, end - begin};
   uint64_t counts[5]; /* cached, dirty, in writeback, evicted, recently evicted */
   const long error = system_call(SYS_cachestat, fd, (long)place, (long)counts, 0, 0, 0);
-  return error ? 0 : counts[0] * SMALLEST_PAGE;
+  return error ? 0 : counts[0] * MIN_PAGE;
 }
 
 static bool add_range(struct asking *asking, const struct line *line) {
@@ -357,7 +359,7 @@ static bool add_range(struct asking *asking, const struct line *line) {
     return true;
   }
   struct range *pending = &asking->pending;
-  if (pending->end && range.begin - pending->end <= asking->device->largest_gap) {
+  if (pending->end && range.begin - pending->end <= asking->device->max_gap) {
     pending->end = range.end;
     return true;
   }
@@ -369,7 +371,7 @@ static bool add_range(struct asking *asking, const struct line *line) {
 int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
                      bool may_count, struct asked *asked) {
   struct reading_list list;
-  /* One by one: to initialize all of it, the compiler would call memset. */
+  /* One by one: for a whole initializer the compiler would call memset. */
   asked->files = asked->changed = asked->missing = asked->line = 0;
   asked->bytes = asked->resident = asked->over = 0;
   asked->problem = NULL;

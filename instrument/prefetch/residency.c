@@ -1,4 +1,4 @@
-/* Finds out what of a file is resident. See residency.h. */
+/* Finds out which pages of a file are resident. See residency.h. */
 #include "residency.h"
 
 #include "base/system_calls.h"
@@ -19,8 +19,8 @@ void end_look(struct look *look) {
   look->mapping = NULL;
 }
 
-/* Maps all of the file, if the kernel will say what of it is resident: it answers the owner of a
- * file, and tells everybody else that all is. */
+/* Maps the whole file, if mincore(2) will answer truly: it tells everybody but the owner of a file
+ * that all of it is resident. */
 static void map(struct look *look) {
   struct stat status;
   look->cannot_map = true;
@@ -33,13 +33,13 @@ static void map(struct look *look) {
     look->mapping = mapping;
 }
 
-/* Where pages are larger than the smallest, mincore may refuse the address, and nothing is told. */
+/* If pages are larger than MIN_PAGE, mincore may refuse the address: RESIDENCY_UNTOLD. */
 enum residency residency_left_alone(struct look *look, uint64_t offset) {
   unsigned char page;
   if (!look->cannot_map)
     map(look);
   if (!look->mapping ||
-      system_call(SYS_mincore, (long)(look->mapping + (offset & -(uint64_t)SMALLEST_PAGE)), 1,
+      system_call(SYS_mincore, (long)(look->mapping + (offset & -(uint64_t)MIN_PAGE)), 1,
                   (long)&page, 0, 0, 0) != 0)
     return RESIDENCY_UNTOLD;
   return page & 1 ? RESIDENT : NOT_RESIDENT;
@@ -47,10 +47,9 @@ enum residency residency_left_alone(struct look *look, uint64_t offset) {
 
 bool look_has_read(const struct look *look) { return sys_blocks_read() != look->blocks_read; }
 
-/* A read with RWF_NOWAIT fails where it would have to wait for the disk. mincore(2) and
- * cachestat(2) would not do in general: the kernel answers them only for the owner of a file, and
- * programs are root's; and cachestat is so new that filters of system calls kill for it. Overlayfs
- * and FUSE do not support such reads. */
+/* A read with RWF_NOWAIT fails if it would have to wait for the disk. Overlayfs and FUSE do not
+ * support such reads. mincore(2) and cachestat(2) answer only for the owner of a file, and programs
+ * are root's. Also, cachestat is so new that system call filters kill for it. */
 enum residency residency_of(struct look *look, uint64_t offset) {
   char byte;
   struct iovec to = {&byte, 1};

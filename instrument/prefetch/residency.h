@@ -1,6 +1,6 @@
 /* Whether pages of a file are in memory, found out without reading the file.
  *
- * Like all that is linked into the prefetcher, this uses no libc (see front.h).
+ * Like all code that is linked into the prefetcher, this uses no libc (see front.h).
  */
 #ifndef FRONTLOAD_RESIDENCY_H
 #define FRONTLOAD_RESIDENCY_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file that is looked at: begin_look, look as often as you like, end_look. */
+/* A file that is being probed: begin_look, any number of probes, end_look. */
 struct look {
   int fd;
   char *mapping; /* NULL before it is needed */
@@ -24,14 +24,14 @@ void end_look(struct look *look); /* leaves the file open */
 
 enum residency { NOT_RESIDENT, RESIDENT, RESIDENCY_UNTOLD };
 
-/* Of the page that has the byte at `offset`. If it is not resident, its read may have begun; where
- * the disk is so quick that the read has ended by then, it is called resident (look_has_read). */
+/* The residency of the page at `offset`. A probe may start the read of a missing page. On a fast
+ * disk, that page may even be called RESIDENT (see look_has_read). */
 enum residency residency_of(struct look *look, uint64_t offset);
 
 /* Whether this thread has read from a device since the look began. */
 bool look_has_read(const struct look *look);
 
-/* The same, without beginning to read: told only of the caller's own files, and slower. */
+/* residency_of() without starting a read: only for the caller's own files, and slower. */
 enum residency residency_left_alone(struct look *look, uint64_t offset);
 
 #endif

@@ -1,4 +1,4 @@
-// How much of a file may still be read: what bounds the time that a damaged file takes.
+// How much of a file may still be read, which bounds the time that a damaged file takes.
 #ifndef FRONTLOAD_RECORDER_BYTES_LEFT_H
 #define FRONTLOAD_RECORDER_BYTES_LEFT_H
 
@@ -6,8 +6,8 @@
 
 namespace frontload {
 
-/// Of a file, as parts of one kind. An honest file has no two of them in one place; a damaged one
-/// may say of all that each is as large as the file.
+/// Counts the parts of one kind in a file. In an honest file these do not overlap; a damaged file
+/// may claim that each is as large as the file.
 class BytesLeft {
 public:
   explicit BytesLeft(uint64_t fileSize) : bytes(fileSize) {}

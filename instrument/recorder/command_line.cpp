@@ -40,18 +40,19 @@ int frontload::usageError(const Twine &message) {
 /// first.
 static void usageErrorOf(StringRef llvmMessage) {
   StringRef line = llvmMessage.split('\n').first.split("  Try: ").first;
-  // Otherwise it was about an option's value, and is said.
+  // Otherwise the message is about an option's value, and was printed.
   if (!line.consume_front(toolName) || !line.consume_front(": "))
     return;
   error(line.rtrim("."));
-  // It always names the nearest, however far that is.
+  // LLVM suggests the nearest option, however far that is.
   StringRef meant = llvmMessage.split("Did you mean '").second.split("'?").first;
   bool isNear =
       !meant.empty() && meant.edit_distance(line.split('\'').second.split('\'').first) <= 2;
   note((isNear ? "did you mean " + meant + "? " : "") + "try: " + toolName + " --help");
 }
 
-/// Where "--" is in argv. LLVM must not see what follows: it would put files in place of "@file".
+/// The index of "--" in argv. LLVM must not see the words behind it: it would put files in place of
+/// "@file".
 static int findSeparator(int argc, char **argv) {
   int i = 1;
   while (i < argc && StringRef(argv[i]) != "--")

@@ -1,4 +1,4 @@
-// What the command lines of the recorders beside a program have in common:
+// The common part of the command lines of the recorders beside a program:
 //   recorder [-o pattern] [--module=name]... [--role=name] [options of its own] -- command
 //   [argument...]
 #ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
@@ -12,13 +12,13 @@
 
 namespace frontload {
 
-/// Each option of a recorder belongs to it; --help shows no others.
+/// The category of all options of a recorder; --help shows no others.
 llvm::cl::OptionCategory &recorderOptions();
 
 /// --module
 extern llvm::cl::list<std::string> moduleOption;
 
-/// Reports what is wrong with the command line. Returns the exit status.
+/// Reports an error in the command line. Returns the exit status.
 int usageError(const llvm::Twine &message);
 
 /// The remedy if traces cannot be written.
@@ -28,10 +28,10 @@ struct CommandLine {
   /// The command and its arguments; ends with a null pointer.
   char **command;
   OutputPattern pattern;
-  std::string role; // empty: the environment says
+  std::string role; // empty: by the environment
 };
 
-/// Parses the options. Reports what is wrong with them.
+/// Parses the options. Reports errors in them.
 std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
 } // namespace frontload

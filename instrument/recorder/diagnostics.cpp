@@ -21,7 +21,7 @@ static void say(StringRef kind, const Twine &message) {
   }
   os << '\n';
   errs() << line;
-  // Nobody may read it, or there is no room. LLVM would end us for that with a status of its own.
+  // Without a reader or without room, LLVM would end us with a status of its own.
   errs().clear_error();
 }
 

@@ -10,7 +10,7 @@
 
 namespace frontload {
 
-/// What every message begins with; each recorder defines its own.
+/// The beginning of every message; each recorder defines its own.
 extern const char toolName[];
 
 void error(const llvm::Twine &message);
@@ -20,7 +20,7 @@ void note(const llvm::Twine &message);
 /// Notes about a file are given once, however often it is executed.
 void noteOnce(const llvm::Twine &message);
 
-/// Says that the recorder fails, and what helps. Returns the exit status.
+/// Reports a failure of the recorder, and the remedy. Returns the exit status.
 int fail(llvm::Error problem, int status = EXIT_FAILED, const char *remedy = nullptr);
 
 /// "<thing>: <what>: <errno text>" with the present errno.

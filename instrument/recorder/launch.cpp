@@ -1,4 +1,4 @@
-// What the recorder changes for itself, and what the child undoes before it becomes the program.
+// The recorder's changes to its own process, which the child undoes before it becomes the program.
 #include "launch.h"
 
 #include "base/execute.h"
@@ -33,11 +33,11 @@ RecorderEnvironment::RecorderEnvironment() {
   getrlimit(RLIMIT_NOFILE, &originalFileLimit);
   rlimit raised = {originalFileLimit.rlim_max, originalFileLimit.rlim_max};
   setrlimit(RLIMIT_NOFILE, &raised);
-  // What would end the recorder would end the program: a reader of our messages that goes away, a
-  // trace that passes the limit for file sizes.
+  // These signals would end the recorder, and with it the program: the reader of our messages has
+  // gone, or a trace passes the limit for file sizes.
   setHandler(SIGPIPE, SIG_IGN, &originalPipe);
   setHandler(SIGXFSZ, SIG_IGN, &originalFileSize);
-  // Inherited as ignored, it would make our children disappear unseen.
+  // If SIGCHLD stayed ignored, our children would disappear unseen.
   setHandler(SIGCHLD, SIG_DFL, &originalChild);
   // Ctrl-Z stops the program first; the recorder stops itself when it has seen that.
   setHandler(SIGTSTP, SIG_IGN, &originalStop);
@@ -79,7 +79,7 @@ Command::~Command() {
   for (int file : {goPipe[0], goPipe[1], errorPipe[0], errorPipe[1]})
     if (file >= 0)
       close(file);
-  if (pid > 0 && !isGoing) // it has read the end of the pipe and gives up
+  if (pid > 0 && !isGoing) // the child has read the end of the pipe and gives up
     waitpid(pid, nullptr, 0);
 }
 

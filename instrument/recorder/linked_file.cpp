@@ -30,7 +30,7 @@ ArrayRef<Elf::Dyn> frontload::dynamicEntries(const ELFFile<Elf> &elf) {
   return {};
 }
 
-/// Its DT_SONAME, and that of each library that it is linked with.
+/// Reads the file's DT_SONAME and DT_NEEDED entries.
 static void readNames(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries, std::string &ownName,
                       std::vector<std::string> &needed) {
   uint64_t table = 0, tableSize = 0;
@@ -45,9 +45,9 @@ static void readNames(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries, std::
     return consumeError(start.takeError());
   uint64_t room = elf.base() + elf.getBufSize() - *start;
   StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
-  constexpr size_t longest = 4096; // of a name, since each may begin at the same place
+  constexpr size_t maxName = 4096; // since all names may begin at the same place
   auto stringAt = [&](uint64_t offset) {
-    return strings.substr(std::min<uint64_t>(offset, strings.size()), longest)
+    return strings.substr(std::min<uint64_t>(offset, strings.size()), maxName)
         .split('\0')
         .first.str();
   };
@@ -59,8 +59,8 @@ static void readNames(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries, std::
   }
 }
 
-/// By the program headers, as whoever runs the file sees it: LLVM's own function also goes through
-/// the section headers, and takes for granted that these are in the file.
+/// Reads the build-id by the program headers. LLVM's own function also goes through the section
+/// headers, and takes for granted that these are in the file.
 static ArrayRef<uint8_t> buildIdOf(const ELFFile<Elf> &elf, Elf::PhdrRange segments) {
   BytesLeft left(elf.getBufSize());
   for (const Elf::Phdr &segment : segments) {
@@ -79,7 +79,7 @@ static ArrayRef<uint8_t> buildIdOf(const ELFFile<Elf> &elf, Elf::PhdrRange segme
   return {};
 }
 
-/// Says what is wrong with a file that no program can be that runs here.
+/// Fails, with the reason, for a file that is no program of this machine.
 static Error checkMachine(StringRef bytes) {
   if (!bytes.starts_with("\177ELF") || bytes.size() < sizeof(Elf::Ehdr))
     return createStringError("not an ELF file");
@@ -147,8 +147,8 @@ bool LinkedFile::isNamed(StringRef name) const {
 
 std::optional<uint64_t> LinkedFile::loadBias(uint64_t address, uint64_t size, uint64_t offset,
                                              function_ref<bool(uint64_t)> isMapped) const {
-  // Segments that share a page of the file cannot be told apart by it. Loaders map them in order,
-  // so it is the first one, or the next one of a file that is already there.
+  // The offset does not tell apart segments that share a page of the file. Loaders map them in
+  // order: this is the first one, or the next one of a file that is mapped already.
   std::optional<uint64_t> first;
   for (const CodeSegment &segment : codeSegments) {
     if (segment.offset >= offset + size || offset >= segment.offset + segment.fileSize)

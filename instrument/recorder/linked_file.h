@@ -1,5 +1,5 @@
-// What an ELF file says about itself, apart from its functions: which file it is, what it needs,
-// and where its bytes go in memory.
+// The headers of an ELF file: its identity, the libraries that it needs, and the place of its bytes
+// in memory.
 #ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
 #define FRONTLOAD_RECORDER_LINKED_FILE_H
 
@@ -26,16 +26,16 @@ dynamicEntries(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf);
 /// All addresses are as in the file: the run-time address minus the load bias.
 class LinkedFile {
 public:
-  /// `file` is untrusted. One that is made for another machine is an error.
+  /// `file` is untrusted. A file for another machine is an error.
   static llvm::Expected<LinkedFile> read(llvm::MemoryBufferRef file);
 
-  /// Whether this is what --module=name means: a path, or a file name or soname; libfoo and
-  /// libfoo.so also name libfoo.so.1.
+  /// Whether --module=name means this file: by path, file name or soname; libfoo and libfoo.so also
+  /// name libfoo.so.1.
   bool isNamed(llvm::StringRef name) const;
 
   /// The load bias if `size` bytes of this file, from file offset `offset` on, are mapped at
   /// `address`; nothing if no segment of code has bytes there. `isMapped` tells whether the file is
-  /// there already with that bias: then this is another segment of it.
+  /// mapped already with a bias: then this is another segment of it.
   std::optional<uint64_t> loadBias(uint64_t address, uint64_t size, uint64_t offset,
                                    llvm::function_ref<bool(uint64_t)> isMapped) const;
 

@@ -73,7 +73,7 @@ Error OutputPattern::check(StringRef programPath) const {
 
   int probe = open(folderName.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (probe < 0) {
-    // Some file systems have no unnamed files; then the permission is all that can be known.
+    // Some file systems have no unnamed files: there, only the permission can be checked.
     if (errno != EOPNOTSUPP && errno != EISDIR)
       return failure();
     if (!sys::fs::is_directory(folderName) || access(folderName.c_str(), W_OK | X_OK) != 0)

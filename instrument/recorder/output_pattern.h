@@ -18,11 +18,11 @@ public:
 
   std::string expand(llvm::StringRef programPath, pid_t pid) const;
 
-  /// The pattern itself, for a recorder that expands it in another folder, maybe.
+  /// The pattern with an absolute path, for a recorder that may expand it in another folder.
   std::string absolute() const;
 
-  /// Tries now what writing a trace of `programPath` will need later: that the folder exists, takes
-  /// files and has room. A folder whose own name holds %p or %m cannot be known yet.
+  /// Checks now that a trace of `programPath` can be written later: that the folder exists, takes
+  /// files and has room. A folder whose own name holds %p or %m cannot be checked.
   llvm::Error check(llvm::StringRef programPath) const;
 
 private:

@@ -14,7 +14,7 @@ namespace frontload {
 class SymbolNames {
 public:
   explicit SymbolNames(uint64_t fileSize) : left(16 * fileSize) {}
-  /// Of a symbol of the table that is shown.
+  /// The name of a symbol of the current table.
   llvm::Expected<llvm::StringRef> of(const llvm::object::ELF64LE::Sym &symbol);
 
 private:
@@ -25,8 +25,8 @@ private:
   BytesLeft left;
 };
 
-/// Shows each symbol of the tables of one type (SHT_SYMTAB or SHT_DYNSYM), and the names of its
-/// table, to `visit`. Ends at the first error; such is a second table in the place of the first.
+/// Calls `visit` for each symbol of the tables of one type (SHT_SYMTAB or SHT_DYNSYM), with the
+/// names of its table. Ends at the first error; tables that overlap are an error.
 llvm::Error visitSymbols(
     const llvm::object::ELFFile<llvm::object::ELF64LE> &elf, unsigned tableType,
     llvm::function_ref<llvm::Error(const llvm::object::ELF64LE::Sym &, SymbolNames &)> visit);

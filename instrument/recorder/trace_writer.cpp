@@ -1,4 +1,4 @@
-// The bytes of a trace, and what happens when they cannot be written.
+// The bytes of a trace, and the handling of write errors.
 #include "trace_writer.h"
 
 #include "base/free_suffix.h"

@@ -1,8 +1,8 @@
 // Writes the trace of one address space, in the format of frontload_trace.h.
 //
-// Every record is written at once and in order, and only then counted in the header. What was
-// recorded is therefore in the file whatever becomes of the program or of the recorder. Plain
-// writes are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
+// Every record is written at once and in order, and only then counted in the header. Recorded
+// events are therefore in the file whatever becomes of the program or of the recorder. Plain writes
+// are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
 #ifndef FRONTLOAD_RECORDER_TRACE_WRITER_H
 #define FRONTLOAD_RECORDER_TRACE_WRITER_H
 
@@ -15,7 +15,7 @@
 
 namespace frontload {
 
-/// What all traces of one recording have in common.
+/// The common part of all traces of one recording.
 class TraceFolder {
 public:
   TraceFolder(OutputPattern outputPattern, frontload_recorder recordedBy)
@@ -25,7 +25,7 @@ public:
   /// Returns its descriptor and puts its name into `path`; -1 and errno if that fails.
   int createFile(std::string &path);
 
-  /// Says once per recording that something could not be written.
+  /// Warns, once per recording, that something could not be written.
   void warn(const llvm::Twine &path, const llvm::Twine &what);
 
   /// Nothing was recorded, and not for want of room.
@@ -44,13 +44,13 @@ struct TraceModule {
   llvm::ArrayRef<uint8_t> buildId;
 };
 
-/// What a process is part of, as the trace says it.
+/// The run that a process is part of, as the trace records it.
 struct TraceRun {
   uint64_t number;
   bool isForked = false; // by a process of the same run
   std::string role = {}; // of frontload_role.h, or empty
 
-  /// That of a process that executes a program.
+  /// The run of a process that executes a program.
   static TraceRun begin(std::string role = {});
 };
 
@@ -65,7 +65,7 @@ public:
 
   /// Announces a module. Returns the number to be used for it, from 1 up; the program's is 1.
   uint32_t addModule(const TraceModule &module);
-  /// A first touch. `kind` is one of an event.
+  /// Records a first touch. `kind` is a kind of event.
   void addEvent(frontload_record_kind kind, uint32_t module, uint64_t address, pid_t thread);
   void markStartupDone();
   /// The run of a process that this one forks.

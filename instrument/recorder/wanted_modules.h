@@ -1,4 +1,4 @@
-// The libraries that are recorded because --module names them, and those that never came.
+// The libraries that --module names, and the names that no loaded library had.
 #ifndef FRONTLOAD_RECORDER_WANTED_MODULES_H
 #define FRONTLOAD_RECORDER_WANTED_MODULES_H
 

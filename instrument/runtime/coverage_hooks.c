@@ -1,10 +1,10 @@
-/* The hooks of clang's -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores: functions that
- * it inserts calls to at the start of each function, and before each load and store of 1, 2, 4, 8
- * or 16 bytes.
+/* The hooks of clang's -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores: clang inserts
+ * calls of them at the start of each function, and before each load and store of 1, 2, 4, 8 or 16
+ * bytes.
  *
- * They are all in this file because of what comes along if -fsanitize-coverage is given at the link
- * too: a sanitizer's runtime with empty, weak ones of its own, though without the first. That is
- * then what brings this file, and with it the strong ones, out of the archive.
+ * They share a file because a link with -fsanitize-coverage adds a sanitizer's runtime, with empty,
+ * weak hooks of its own, but none for trace-pc. So __sanitizer_cov_trace_pc brings this file, and
+ * with it the strong hooks, out of the archive.
  */
 #include "first_touch.h"
 
@@ -16,8 +16,8 @@ static __attribute__((noinline)) void access_two_granules(uintptr_t first, uintp
 static ALWAYS_INLINE void accessed(const void *data, size_t size) {
   uintptr_t address = (uintptr_t)data;
 #ifdef __aarch64__
-  /* The processor ignores the top byte: allocators and sanitizers keep tags in it, of variables,
-   * too. */
+  /* The processor ignores the top byte, where allocators and sanitizers keep tags, of variables as
+   * well. */
   address &= UINT64_MAX >> 8;
 #endif
   if (address % FRONTLOAD_GRANULE + size > FRONTLOAD_GRANULE)

@@ -2,7 +2,7 @@
  *
  *     frontload-rt: warning: <thing>: <what is wrong>: <errno text> (<outcome>)
  *
- * It goes to stderr only if that is still the file the program was started with. A daemon that has
+ * A line goes to stderr only if that is still the file of the program's start: a daemon that has
  * closed its stderr may have opened a data base as descriptor 2 since.
  */
 #include "base/error_text.h"
@@ -51,8 +51,8 @@ void frontload_warn(const struct config *config, const char *thing, const char *
       part(")\n"),
   };
 
-  /* A reader that has gone, or a limit on file sizes, sends a signal that would end the program.
-   * The caller has them blocked. */
+  /* If the reader has gone, or the file may not grow, a signal would end the program. The caller
+   * has blocked these signals. */
   signal_set pending = sys_pending_signals();
   sys_writev(2, line, sizeof line / sizeof *line);
   sys_discard_signal(SIGNAL_BIT(SIGPIPE) & ~pending);

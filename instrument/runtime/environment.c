@@ -1,9 +1,8 @@
-/* What the environment asks for: FRONTLOAD_TRACE, a pattern for the path of the trace, and
- * FRONTLOAD_ROLE (role.c).
+/* The variables FRONTLOAD_TRACE, a pattern for the path of the trace, and FRONTLOAD_ROLE (role.c).
  *
- * It is looked at once, by a constructor or at the first touch of the first process, if that comes
- * before (in a library's constructor): %m and a relative path are resolved then, so that a program
- * or child which has changed its folder or its environment still writes where the user said.
+ * They are read once, by a constructor, or at the first touch of the first process if that comes
+ * before (in a library's constructor). %m and a relative path are resolved then, so that a program
+ * or child that has changed its folder or environment still writes where the user said.
  */
 #include "runtime.h"
 
@@ -25,7 +24,7 @@ const char *frontload_find_variable(const char *name_and_equals) {
   return NULL;
 }
 
-/* For what is expanded again later. */
+/* For text that is expanded again later. */
 static void add_doubling_percents(struct text *text, const char *string) {
   for (; *string; ++string) {
     if (*string == '%')
@@ -57,7 +56,7 @@ static bool add_working_folder(struct config *config, struct text *text) {
   return true;
 }
 
-/* Fills config->pattern from the value of FRONTLOAD_TRACE, or says why it cannot. */
+/* Fills config->pattern from the value of FRONTLOAD_TRACE, or warns and returns false. */
 static bool read_pattern(struct config *config, const char *value) {
   struct text pattern = text_in(config->pattern, PATH_CAPACITY);
   if (*value != '/' && !add_working_folder(config, &pattern)) {
@@ -129,8 +128,8 @@ static struct recorder *start(void) {
   return is_first ? recorder : others;
 }
 
-/* In a static program, libc calls the program's malloc in the middle of setting up what the runtime
- * asks it for. A dynamic linker has done so before any code of the program runs. */
+/* In a static program, libc calls the program's malloc while it sets up the state that the runtime
+ * needs. A dynamic linker has set that up before any code of the program runs. */
 static bool is_static(void) {
   const ElfW(Phdr) *headers = (const ElfW(Phdr) *)libc_auxiliary_value(AT_PHDR);
   for (size_t i = 0; i < libc_auxiliary_value(AT_PHNUM); ++i)
@@ -143,8 +142,8 @@ struct recorder *frontload_start_recorder(void) {
   return libc_is_ready() && !is_static() && may_name_files() ? start() : NULL;
 }
 
-/* Before main(), which may clear the environment. If it is gone here already, that has been done,
- * while before there was none yet. Before all other constructors of a static program. */
+/* Runs before main(), which may clear the environment, and before all other constructors of a
+ * static program. libc is ready here, so a missing environment was cleared. */
 static __attribute__((constructor(1))) void start_at_once(void) {
   const signal_set before = begin_undisturbed();
   if (!__atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE) && may_name_files())

@@ -1,5 +1,4 @@
-/* What a first touch does: finds the module, sets the bit, and appends the event.
- */
+/* The work of a first touch: finds the module, sets the bit, and appends the event. */
 #include "first_touch.h"
 
 #include "base/system_calls.h"
@@ -20,19 +19,19 @@ static void remember(struct recorder *recorder, struct module *module, uintptr_t
     __atomic_store_n(cache_entry(recorder, address), module, __ATOMIC_RELEASE);
 }
 
-/* Where it is remembered that touches in the page of `address` are not recorded. */
+/* The entry that marks touches in the page of `address` as not recorded. */
 static uintptr_t *foreign_entry(struct recorder *recorder, uintptr_t address, enum touch touch) {
   return touch == DATUM ? data_cache_entry(recorder, address)
                         : foreign_code_entry(recorder, address);
 }
 
 /* A handler may interrupt this anywhere, and never return, or return in a child too. So the event
- * is there before the bit says that it is, and is taken back from the loser of a race; a reader
- * takes the first of two. */
+ * is written before its bit is set, and the loser of a race takes its event back. A reader takes
+ * the first of two events. */
 static void append(struct session *session, struct module *module, const struct object *object,
                    struct bit bit, uintptr_t address, enum touch touch, uint32_t thread) {
   enum frontload_record_kind kind = FRONTLOAD_FUNCTION;
-  struct bit start_bit = bit; /* of the function: another of its hooks may have been here */
+  struct bit start_bit = bit; /* of the function's start: another hook may have set it */
   if (touch == DATUM) {
     kind = FRONTLOAD_DATA;
     address = object->bias + ((address - object->bias) & ~(uintptr_t)(FRONTLOAD_GRANULE - 1));
@@ -58,7 +57,7 @@ static uint32_t *own_thread_entry(struct recorder *recorder, uint32_t thread) {
   return &recorder->own_threads[thread % OWN_THREADS_SIZE];
 }
 
-/* The first thread of a process has its id. */
+/* The id of a process's first thread is that of the process. */
 static bool is_own_thread(struct recorder *recorder, uint32_t thread) {
   return __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED) == thread ||
          __atomic_load_n(own_thread_entry(recorder, thread), __ATOMIC_RELAXED) == thread;
@@ -77,7 +76,7 @@ bool frontload_is_own_process(struct recorder *recorder, uint32_t thread) {
   }
   if (owner == recorder->config.first_pid || owner == sys_getppid())
     return false;
-  /* It was a child of vfork that came first, and it is gone. Its trace is the parent's now. */
+  /* The owner was a child of vfork, and is gone. Its trace is the parent's now. */
   __atomic_store_n(&recorder->pid, pid, __ATOMIC_RELAXED);
   struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
   if (session && frontload_may_store(session, session->header))
@@ -94,7 +93,7 @@ static void record(struct recorder *recorder, uintptr_t address, enum touch touc
     return;
   }
   if (touch != DATUM && address - object.start >= object.size) {
-    /* Code that somebody wrote into memory of his own: the module stays where it is. */
+    /* Code that the program has written into its data: the module stays where it is. */
     __atomic_store_n(foreign_code_entry(recorder, address), foreign_page(address),
                      __ATOMIC_RELEASE);
     return;
@@ -109,7 +108,7 @@ static void record(struct recorder *recorder, uintptr_t address, enum touch touc
 
   struct module *module = frontload_find_module(recorder, session, &object);
   if (!module) {
-    /* Nothing tells which of the page's touches come first: one is counted for all of them. */
+    /* First touches in the page cannot be told from others: one is counted for all of them. */
     frontload_count_dropped(session);
     frontload_set_foreign(recorder, foreign_entry(recorder, address, touch), address);
     return;
@@ -120,8 +119,8 @@ static void record(struct recorder *recorder, uintptr_t address, enum touch touc
   remember(recorder, module, address, touch);
 }
 
-/* Where nothing has to be made, no signal has to wait, and the one system call is for the thread's
- * id. Returns false where it is not so. */
+/* Records a touch that needs no new object: no signal has to wait, and the only system call is for
+ * the thread's id. Otherwise returns false. */
 static bool record_plainly(struct recorder *recorder, struct module *module, struct bit bit,
                            uintptr_t address, enum touch touch) {
   struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
@@ -137,7 +136,8 @@ static bool record_plainly(struct recorder *recorder, struct module *module, str
   return true;
 }
 
-/* The same, but for those whose system call has a handler that comes here: a few of them may. */
+/* Calls record_plainly(), whose system call may have a handler that comes here again: limited to
+ * AT_ONCE_LIMIT calls at once. */
 static bool record_at_once(struct recorder *recorder, struct module *module, struct bit bit,
                            uintptr_t address, enum touch touch) {
   const int32_t others = __atomic_fetch_add(&recorder->at_once, 1, __ATOMIC_RELAXED);
@@ -150,7 +150,7 @@ static bool record_at_once(struct recorder *recorder, struct module *module, str
 static void first_touch(uintptr_t address, enum touch touch) {
   const signal_set before = begin_undisturbed();
   if (was_undisturbed(before))
-    return; /* a handler of what a first touch does; its functions are recorded when called again */
+    return; /* a handler during a first touch; its functions are recorded when called again */
   struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (!recorder)
     recorder = frontload_start_recorder();

@@ -1,8 +1,9 @@
-/* A touch that is not the first: what nearly every call of a hook is, so it is inlined into each.
+/* The path of a touch that is not the first, as nearly every touch is: inlined into each hook.
  *
- * A cache gives the module of the address's page, and one bit of the module's set says the rest.
- * Everything else is kept out of line, in three steps that get rarer and slower: the cache does not
- * have the module; the address was not touched before; nothing was recorded before.
+ * A cache gives the module of the address's page, and one bit of the module's set tells whether the
+ * address was touched. Everything else is kept out of line, in three steps that get rarer and
+ * slower: the cache does not have the module; the address was not touched before; nothing was
+ * recorded before.
  */
 #ifndef FRONTLOAD_FIRST_TOUCH_H
 #define FRONTLOAD_FIRST_TOUCH_H
@@ -12,7 +13,7 @@
 #define HOOK __attribute__((visibility("default")))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* What a hook is told the address of. */
+/* The thing whose address a hook gets. */
 enum touch {
   FUNCTION_START,
   FUNCTION_BODY, /* somewhere inside of the function that was entered */
@@ -28,9 +29,9 @@ struct bit {
   uint64_t mask;
 };
 
-/* The bit of an address; false if it is not the module's. The sets' places follow from the module's
- * own, and are not read from it: a handler that forks may return, in the child, to the middle of
- * this, where the module has been wiped. */
+/* Finds the bit of an address; false if the address is not the module's. The places of the sets
+ * follow from the module's own, and are not read from it: a handler that forks may return, in the
+ * child, to the middle of this, where the module has been wiped. */
 static ALWAYS_INLINE bool find_bit(struct module *module, uintptr_t address, enum touch touch,
                                    struct bit *bit) {
   size_t offset = address - __atomic_load_n(&module->start, __ATOMIC_RELAXED);

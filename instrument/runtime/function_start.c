@@ -1,10 +1,10 @@
-/* Where the function begins that an address lies in, for hooks that are not told.
+/* The start of the function around an address, for hooks that do not get it.
  *
- * Two different hooks of one function then record one event. The answer is in .eh_frame_hdr, a
- * sorted table of all functions that the unwinder searches likewise: it is there in every program
- * that is not built with -fno-asynchronous-unwind-tables, stripped or not. (Its layout is in the
- * Linux Standard Base, chapter "Exception Frames".) Linkers write it in one form only; what is not
- * of this form is not understood.
+ * Two different hooks of one function then record one event. The start is in .eh_frame_hdr, a
+ * sorted table of all functions, which the unwinder searches as well. Every program has it,
+ * stripped or not, unless it is built with -fno-asynchronous-unwind-tables. (Its layout is in the
+ * Linux Standard Base, chapter "Exception Frames".) Linkers write it in one form only; other forms
+ * are not understood.
  */
 #include "runtime.h"
 
@@ -20,7 +20,7 @@ struct unwind_table {
   } entries[];
 };
 
-/* What describes one function (an FDE): its start is as in the table if the form is the usual. */
+/* The description of one function (an FDE). In its usual form, the start is as in the table. */
 struct frame {
   uint32_t size, parent;
   int32_t start; /* relative to itself */

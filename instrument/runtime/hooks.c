@@ -1,5 +1,4 @@
-/* The hooks: functions that gcc and clang insert calls to at the start and end of each function.
- */
+/* The hooks, which gcc and clang call at the start and end of each function. */
 #include "base/system_calls.h"
 #include "first_touch.h"
 #include "frontload.h"

@@ -1,8 +1,8 @@
-/* The five things that the runtime takes from libc, each of which may not be there yet, or at all.
+/* The five symbols that the runtime takes from libc. Each may be missing, for now or for good.
  *
  * The hooks are called at any time, also before relocation, by IFUNC resolvers. Therefore nothing
  * of libc is called through the procedure linkage table: each address is loaded from the global
- * offset table and looked at first. It is NULL there before relocation, and where libc has no such
+ * offset table and checked first. It is NULL there before relocation, and if libc has no such
  * symbol.
  */
 #ifndef FRONTLOAD_LIBC_H
@@ -48,7 +48,7 @@ static inline bool libc_find_object(uintptr_t address, struct dl_find_object *fo
 #pragma weak gnu_get_libc_version
 extern const char *gnu_get_libc_version(void);
 
-/* glibc's lock can be taken by a thread that has it. */
+/* glibc's lock is recursive. */
 static inline bool libc_can_iterate_in_handlers(void) {
   return ADDRESS_IN_LIBC(gnu_get_libc_version) != NULL;
 }

@@ -1,24 +1,23 @@
 /* Which module an address belongs to.
  *
- * At every first touch the dynamic linker is asked anew, and the object's build-id (or its name, if
- * it has none) is compared with the module's: dlclose and dlopen tell nobody, and may put another
- * library where one was. So
+ * Every first touch asks the dynamic linker again, and compares the object's build-id (or its name,
+ * if it has none) with the module's: dlclose and dlopen are not announced, and may replace one
+ * library by another. So
  *
- *   - a module that was loaded again is the module it was, wherever it is now, and what was touched
- *     before stays touched;
+ *   - a module that is loaded again, at any address, is the same module, and its touches stay.
  *   - a module in another's former place is noticed at its first function whose place the other had
- *     not touched. Functions called before that one are recorded at their next call after it, and
- *     missed if there is none; so is the whole of a library in which every function lies where the
- *     other had one that was touched. To notice that would cost every call more than it does now.
+ *     not touched. Functions called before that one are recorded at their next call, or missed if
+ *     there is none. A library is missed if all its functions lie where the other had touched ones.
+ *     Noticing this would slow down every call.
  *   - the same file loaded twice at once (dlmopen) is one module that moves to and fro: slow, but
  *     each function is recorded once.
  *
- * Data is the same, but that most of what is accessed (stacks, the heap) is no module's, and has to
- * be told so without asking anybody. So pages are remembered to be foreign until a module is found
- * around them: of a library in a place where there was such a page, the data in that page is missed
- * until a function of the library, or data of another page, is touched. Pages of code are
- * remembered likewise where a module cannot be kept, because there are too many or no memory: a
- * call there costs a few instructions more than one that is recorded, and no system call.
+ * Data works alike, but most accesses (stacks, the heap) are to no module, and have to be
+ * recognised without asking. So pages are remembered as foreign until a module is found around
+ * them. If a library is loaded over a foreign page, the data in that page is missed until a
+ * function of the library, or data of another page, is touched. Pages of code are remembered
+ * likewise if their module cannot be kept, because there are too many or no memory: a call there
+ * costs a few instructions more than a recorded one, and no system call.
  */
 #include "runtime.h"
 
@@ -32,7 +31,7 @@
 #include <errno.h>
 
 enum {
-  PAGE_SIZE = 4096, /* the smallest; what is mapped of an object at all is mapped to its end */
+  PAGE_SIZE = 4096, /* the smallest; each page of an object is mapped to its end */
 };
 
 typedef ElfW(Phdr) program_header;
@@ -68,7 +67,7 @@ static void extend(struct range *range, const program_header *segment) {
     range->high = segment->p_vaddr + segment->p_memsz;
 }
 
-/* Fills in what the program headers tell; object->bias is known. */
+/* Fills in the object by its program headers; object->bias is known. */
 static bool read_program_headers(struct object *object, const program_header *headers,
                                  size_t count) {
   struct range loaded = {UINTPTR_MAX, 0}, code = {UINTPTR_MAX, 0};
@@ -123,8 +122,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data) {
   return 0;
 }
 
-/* Where libc has nothing better. It may wait for another thread's dlopen or dlclose to change the
- * list of objects (not for constructors), and must not be called before libc is initialised, as
+/* For libcs without _dl_find_object. It may wait for another thread's dlopen or dlclose to change
+ * the list of objects (not for constructors). It must not be called before libc is initialised, as
  * IFUNC resolvers of static programs are. */
 static bool find_by_iterating(uintptr_t address, struct object *object, bool may_wait) {
   struct visit visit = {address, object};
@@ -222,7 +221,7 @@ static void set_path(struct module *module, const struct object *object) {
   module->path_size = path.size;
 }
 
-/* Of the set of data before the module. In whole pages, of which the largest are 64 KiB. */
+/* The size of the data set before the module: in whole pages, of which the largest are 64 KiB. */
 static size_t data_set_size(const struct object *object) {
   return align_up((object->loaded_size / FRONTLOAD_GRANULE / 64 + 1) * sizeof(uint64_t), 65536);
 }
@@ -235,8 +234,8 @@ static struct module *make_module(const struct object *object) {
   unsigned char *mapping = sys_map_memory(mapping_size(object));
   if (is_error(mapping))
     return NULL;
-  /* Wiped and not withheld, for a handler that forks and then returns, in the child, into the fast
-   * path. A generation of children inherits the empty mappings of all before it. */
+  /* Children get it wiped, not unmapped: a handler that forks may return, in the child, into the
+   * fast path. A generation of children inherits the empty mappings of all before it. */
   sys_advise(mapping, mapping_size(object), MADV_WIPEONFORK);
   struct module *module = (struct module *)(mapping + data_set_size(object));
   module->start = object->start;
@@ -256,7 +255,7 @@ static void unmake_module(struct module *module, const struct object *object) {
     sys_unmap((unsigned char *)module - data_set_size(object), mapping_size(object));
 }
 
-/* Every module but `keep` that has a byte in the range is not there any more. */
+/* Marks all modules but `keep` that have a byte in the range as gone. */
 static void displace(struct recorder *recorder, uintptr_t first, size_t size,
                      const struct module *keep) {
   for (size_t i = 0; i < MODULE_LIMIT; ++i) {
@@ -281,7 +280,7 @@ static void forget_foreign(uintptr_t *entry) {
     __atomic_store_n(entry, 0, __ATOMIC_RELAXED);
 }
 
-/* The module is where the object is, so nothing else is there any more. */
+/* Notes that the module, and nothing else, is in the object's place. */
 static void take_place(struct recorder *recorder, const struct module *module,
                        const struct object *object) {
   displace(recorder, object->loaded_start, object->loaded_size, module);
@@ -295,7 +294,7 @@ static void take_place(struct recorder *recorder, const struct module *module,
 
 _Static_assert(MODULE_LIMIT == 1024, "as it is told below");
 
-/* Of a module that cannot be kept: `error` is 0 if there are too many. */
+/* Warns once of a module that cannot be kept; `error` is 0 if there are too many. */
 static struct module *no_room(struct recorder *recorder, const struct object *object, long error) {
   if (!__atomic_exchange_n(&recorder->config.told_of_modules, true, __ATOMIC_RELAXED))
     frontload_warn(&recorder->config, object->is_main ? "the program" : object->name,

@@ -1,9 +1,9 @@
 /* Walks the dynamic linker's list of objects, also in a signal handler.
  *
- * libc's dl_iterate_phdr takes a lock. In glibc it is one that a thread can take twice. In musl it
- * is not: a handler that comes while its own thread is in dlopen would wait for ever. But where a
- * signal is blocked, as the handled one is in its handler, the list can be read as a debugger reads
- * it, because musl never takes an object off it again, but for one that could not be opened.
+ * libc's dl_iterate_phdr takes a lock. glibc's is recursive. musl's is not: a handler that comes
+ * while its own thread is in dlopen would wait for ever. But if a signal is blocked, as the handled
+ * one is in its handler, the list can be read as a debugger reads it: musl removes no object from
+ * it, except one that could not be opened.
  */
 #include "base/system_calls.h"
 #include "libc.h"
@@ -12,14 +12,14 @@
 #include <elf.h>
 #include <errno.h>
 
-enum { SMALLEST_PAGE = 4096 };
+enum { MIN_PAGE = 4096 };
 
 /* Without an access that might fault: the kernel reads the signal set before it refuses `how`. */
 bool frontload_is_readable(const void *address) {
   return system_call(SYS_rt_sigprocmask, -1, (long)address, 0, sizeof(signal_set), 0, 0) != -EFAULT;
 }
 
-/* What the dynamic linker tells debuggers; NULL if there is none. */
+/* The dynamic linker's record for debuggers; NULL if there is none. */
 static const struct r_debug *told_to_debuggers(void) {
   const ElfW(Phdr) *headers = (const ElfW(Phdr) *)libc_auxiliary_value(AT_PHDR);
   const size_t count = libc_auxiliary_value(AT_PHNUM);
@@ -37,7 +37,7 @@ static const struct r_debug *told_to_debuggers(void) {
   return NULL;
 }
 
-/* Fills in where the program headers are; false if that is not in the first page. */
+/* Finds the program headers; false if they are not in the first page. */
 static bool find_headers(const struct link_map *object, bool is_main, struct dl_phdr_info *info) {
   info->dlpi_addr = object->l_addr;
   info->dlpi_name = object->l_name;
@@ -49,8 +49,8 @@ static bool find_headers(const struct link_map *object, bool is_main, struct dl_
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->l_addr;
   if (!frontload_is_readable(header) ||
       !same_bytes(header->e_ident, (const unsigned char *)ELFMAG, SELFMAG) ||
-      header->e_phoff > SMALLEST_PAGE || header->e_phentsize != sizeof(ElfW(Phdr)) ||
-      header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > SMALLEST_PAGE)
+      header->e_phoff > MIN_PAGE || header->e_phentsize != sizeof(ElfW(Phdr)) ||
+      header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > MIN_PAGE)
     return false;
   info->dlpi_phdr = (const ElfW(Phdr) *)(object->l_addr + header->e_phoff);
   info->dlpi_phnum = header->e_phnum;

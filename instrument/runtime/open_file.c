@@ -1,13 +1,12 @@
-/* Opens the file of a trace: a new one under a name that nobody has, or the own one again.
- */
+/* Opens the file of a trace: a new one under a free name, or the same one again. */
 #include "base/free_suffix.h"
 #include "runtime.h"
 #include "signals.h"
 
 #include <errno.h>
 
-/* Never returns 0, 1 or 2, even where those are closed: what the program writes there is not for
- * the trace. (Another thread can write to one in the moment before it is moved away.) */
+/* Never returns 0, 1 or 2, even if these are closed: the program's output must not go into the
+ * trace. (Another thread can write to the descriptor in the moment before it is moved away.) */
 int frontload_open_file(const char *path, int flags) {
   if (!may_name_files())
     return -EAGAIN;
@@ -21,7 +20,7 @@ int frontload_open_file(const char *path, int flags) {
 
 static int create(const char *path) { return frontload_open_file(path, O_CREAT | O_EXCL); }
 
-/* Of a file of any kind that has the name, with further flags: 0 or a negative errno. */
+/* Looks for a file of any kind with this name, with further flags: 0 or a negative errno. */
 static int look_for(const char *path, int flags) {
   const int fd = sys_open(path, flags | O_PATH | O_CLOEXEC, 0);
   if (fd < 0)

@@ -1,6 +1,5 @@
-/* The role of this process, which its trace says: what FRONTLOAD_ROLE was when the program was
- * started, and what the program itself says since.
- */
+/* The role of this process in its trace: FRONTLOAD_ROLE at the program's start, or that of
+ * frontload_set_role(). */
 #include "base/system_calls.h"
 #include "first_touch.h"
 #include "frontload.h"

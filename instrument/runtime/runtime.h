@@ -1,31 +1,30 @@
-/* What the parts of the runtime share.
+/* The declarations that the parts of the runtime share.
  *
- *   hooks.c           what compilers insert calls to at the start and end of each function
- *   coverage_hooks.c  what clang's -fsanitize-coverage inserts calls to: functions, loads, stores
- *   first_touch.h     the way of a touch that is not the first, inlined into each hook
- *   first_touch.c     what a first touch does
- *   modules.c         which module an address belongs to, and what was touched in it already
+ *   hooks.c           the hooks of compilers at the start and end of each function
+ *   coverage_hooks.c  the hooks of clang's -fsanitize-coverage: functions, loads, stores
+ *   first_touch.h     the path of a touch that is not the first, inlined into each hook
+ *   first_touch.c     the work of a first touch
+ *   modules.c         the module of an address, and its earlier touches
  *   object_list.c     the dynamic linker's list of objects, also in a signal handler
- *   function_start.c  where the function begins that an address lies in
+ *   function_start.c  the start of the function around an address
  *   trace_file.c      the trace: a shared file mapping that grows
- *   signals.h         what a first touch does about signals
- *   open_file.c       the file of a trace: a name that is free, a descriptor that is not 0, 1 or 2
- *   environment.c     what FRONTLOAD_TRACE asks for
- *   role.c            the role of the process: FRONTLOAD_ROLE, and what the program says
- *   sharing.c         one recorder for the copies of the runtime that libraries bring along
- *   diagnostics.c     the lines that are written when recording is not possible
+ *   signals.h         the handling of signals in a first touch
+ *   open_file.c       the file of a trace: a free name, a descriptor above 2
+ *   environment.c     FRONTLOAD_TRACE, and the start of the recorder
+ *   role.c            the role of the process: FRONTLOAD_ROLE and frontload_set_role()
+ *   sharing.c         one recorder for the copies of the runtime in libraries
+ *   diagnostics.c     the warnings when recording is not possible
  *
- * The runtime lives inside somebody else's program and must never change what that program does, so
- * there is no malloc, no lock, no stdio, no thread-local storage, no errno, no constructor that a
- * touch has to wait for, and hardly any stack (a handler's alternate stack may be small). What is
- * shared between threads is built privately and published by one compare-and-swap; who comes second
- * throws away what he built and uses what is there.
+ * The runtime lives inside another program and must never change its behaviour, so there is no
+ * malloc, no lock, no stdio, no thread-local storage, no errno, no constructor that a touch has to
+ * wait for, and hardly any stack (a handler's alternate stack may be small). Objects shared between
+ * threads are built privately and published by one compare-and-swap; a thread that comes second
+ * throws its own object away.
  *
  * Fork: all state about this process lies in memory that the kernel hands to a child zeroed
- * (MADV_WIPEONFORK). A child therefore starts anew, in a file of its own, and the fast path needs
+ * (MADV_WIPEONFORK). A child therefore starts again, in a file of its own, and the fast path needs
  * no check of the pid. The child has its parent's trace mapped as well, and writes to it in one
- * case: a handler forks in the middle of a first touch, and the child ends what its parent ends,
- * too.
+ * case: if a handler forks in the middle of a first touch, the child finishes that touch as well.
  */
 #ifndef FRONTLOAD_RUNTIME_H
 #define FRONTLOAD_RUNTIME_H
@@ -43,7 +42,7 @@ enum {
   MODULE_LIMIT = 1024,
   OWN_THREADS_SIZE = 256,
   AT_ONCE_LIMIT = 16,      /* with a handler's frame each: not too much for a stack */
-  PAGE_TABLE_SIZE = 16384, /* a power of two; as many pages are 64 MiB */
+  PAGE_TABLE_SIZE = 16384, /* a power of two; its pages are 64 MiB */
   CHUNK_LIMIT = 1024,      /* 256 MiB of trace: 16 million first touches */
   BUILD_ID_LIMIT = 255,
 };
@@ -51,10 +50,10 @@ enum {
 /* An object as the dynamic linker sees it at this moment. */
 struct object {
   uintptr_t bias;
-  uintptr_t start; /* run-time address of its first executable byte */
-  size_t size;     /* from there to its last executable byte; what lies between may be data */
+  uintptr_t start;        /* run-time address of its first executable byte */
+  size_t size;            /* from `start` to its last executable byte; may contain data */
   uintptr_t loaded_start; /* run-time address of the page that the first loaded byte is in */
-  size_t loaded_size;     /* from there to its last byte, .bss included */
+  size_t loaded_size;     /* from `loaded_start` to its last byte, .bss included */
   const unsigned char *unwind_table; /* .eh_frame_hdr, see function_start.c */
   size_t unwind_table_size;          /* 0: it has none */
   const unsigned char *build_id;
@@ -63,14 +62,14 @@ struct object {
   bool is_main;
 };
 
-/* A module that was touched, between its two first-touch sets. Behind it in memory is that of
- * functions, one bit for each byte of its executable range; before it, growing downwards, that of
- * data, one bit for each granule of all that is loaded. Only `start` ever changes, when the module
- * was unloaded and loaded again elsewhere. */
+/* A touched module, between its two first-touch sets. Behind it in memory is the set of functions,
+ * with one bit for each byte of its executable range. Before it, growing downwards, is the set of
+ * data, with one bit for each granule of all that is loaded. Only `start` ever changes, if the
+ * module is unloaded and loaded again elsewhere. */
 struct module {
   uintptr_t start; /* atomic, of the executable range; NOWHERE when the module has lost its place */
   size_t size;
-  size_t before; /* from the start of what is loaded to `start` */
+  size_t before; /* the loaded bytes before `start` */
   size_t loaded_size;
   uintptr_t address; /* of `start` in the module's own (ELF) addresses */
   uint32_t number;
@@ -94,24 +93,24 @@ struct session {
   uint32_t full; /* atomic; a touch found no room, so no later one may take any */
   const struct config *config;
   uint64_t device, inode;
-  uint64_t mapped_size;   /* at header, may be more than the file has */
-  uint64_t reserved_size; /* so much of it the file does have, if not yet blocks; or 0 */
+  uint64_t mapped_size;   /* at `header`; may exceed the file's size */
+  uint64_t reserved_size; /* the part within the file's size, maybe without blocks; or 0 */
   bool moves;             /* see base/file_systems.h */
   struct frontload_trace_header *header;
   unsigned char *chunks[CHUNK_LIMIT]; /* atomic; the parts of the file, the first is header */
   char path[PATH_CAPACITY];
 };
 
-/* What the program was started with; a forked child inherits it. */
+/* The settings at the program's start; a forked child inherits them. */
 struct config {
   uint64_t stderr_device, stderr_inode; /* 0 when stderr was closed */
   uint64_t run;                         /* atomic; of the first trace (frontload_trace.h), or 0 */
   uint32_t first_pid;                   /* of the process that this was made in */
   uint32_t has_ended;                   /* atomic; on purpose, or because there can be no trace */
-  uint32_t told_of_modules;             /* atomic; that one was not recorded */
-  char role[FRONTLOAD_ROLE_SIZE];       /* see frontload_trace.h; empty: none */
-  char pattern[PATH_CAPACITY];          /* absolute; only %p and %% are left to expand */
-  char scratch[PATH_CAPACITY];          /* room to work in while the rest is filled */
+  uint32_t told_of_modules;       /* atomic; a module was not recorded, and a warning said so */
+  char role[FRONTLOAD_ROLE_SIZE]; /* see frontload_trace.h; empty: none */
+  char pattern[PATH_CAPACITY];    /* absolute; only %p and %% are left to expand */
+  char scratch[PATH_CAPACITY];    /* room to work in while the rest is filled */
 };
 
 enum { WIPED_OFFSET = 65536 }; /* a multiple of any page size */
@@ -133,8 +132,8 @@ struct recorder {
 };
 
 /* The runtime's one variable: NULL before it has started, NOT_RECORDING, or the recorder. Hidden,
- * because it is looked at before relocation, too. It has its cache lines to itself: what the
- * program writes beside it would slow down every call in another thread. */
+ * because it is read before relocation, too. It has its cache lines to itself: the program's writes
+ * beside it would slow down every call in another thread. */
 enum { CACHE_LINES = 128 }; /* two, which some processors fetch together */
 union frontload_state {
   struct recorder *recorder; /* atomic */
@@ -148,77 +147,75 @@ static inline bool is_recording(const struct recorder *recorder) {
   return (uintptr_t)recorder > (uintptr_t)NOT_RECORDING;
 }
 
-/* Modules share no page, so the entry of a page never has to change between two modules; the
- * entries do have to where two modules' pages have the same one. */
+/* Modules share no page, so a page's entry only changes if pages of two modules share the entry. */
 static inline struct module **cache_entry(struct recorder *recorder, uintptr_t address) {
   return &recorder->cache[(address >> 12) % PAGE_TABLE_SIZE];
 }
 
-/* What is known of a page whose data was touched: the module, or that it is no module's, as the
- * stack and the heap are. Only a module that appears where none was makes the latter untrue. */
+/* The module of a page whose data was touched, or the mark that it has none, as the stack and the
+ * heap. Only a module that is loaded there makes the mark untrue. */
 static inline uintptr_t *data_cache_entry(struct recorder *recorder, uintptr_t address) {
   return &recorder->data_cache[(address >> 12) % PAGE_TABLE_SIZE];
 }
 
-/* Pages of code that is not recorded. A table of its own, so that no module's pages push one out.
- */
+/* The mark of a page of unrecorded code, in its own table: no module's pages push it out. */
 static inline uintptr_t *foreign_code_entry(struct recorder *recorder, uintptr_t address) {
   return &recorder->foreign_code[(address >> 12) % PAGE_TABLE_SIZE];
 }
 
-/* The entry of a page that is no module's: odd, which no module's address is. */
+/* The mark of a page without a module: odd, unlike the address of any module. */
 static inline uintptr_t foreign_page(uintptr_t address) { return address | 0xfff; }
 
-/* environment.c: makes the recorder, or decides not to record; NULL: that cannot be told yet. */
+/* environment.c: makes the recorder, or decides not to record; NULL: undecided yet. */
 struct recorder *frontload_start_recorder(void);
 /* environment.c: the trace's path for process `pid`. */
 void frontload_expand_pattern(const struct config *config, uint32_t pid, struct text *path);
 
-/* first_touch.c: false in a child of vfork, which runs in its parent's memory, where nothing is its
- * own. `thread` is the caller's id. Of a forked child that has touched nothing before it calls
- * vfork it is not known yet who it is: the first that comes is taken for it, until another process
- * comes that is no child of the former. */
+/* first_touch.c: false in a child of vfork, which runs in its parent's memory. `thread` is the
+ * caller's id. If a forked child calls vfork before its first touch, its pid is not known yet: the
+ * first process that comes is assumed to be this child, until another one comes that is not a child
+ * of the first. */
 bool frontload_is_own_process(struct recorder *recorder, uint32_t thread);
 
 /* environment.c: the value of a variable, named with the equals sign; NULL: there is none. */
 const char *frontload_find_variable(const char *name_and_equals);
-/* role.c: fills config->role, or says why it cannot. */
+/* role.c: fills config->role, or warns and returns false. */
 bool frontload_read_role(struct config *config);
 
 /* sharing.c: the recorder of another copy of the runtime, or NULL. */
 struct recorder *frontload_find_shared_recorder(void);
-/* sharing.c: lets other copies find it. */
+/* sharing.c: lets other copies find the recorder. */
 void frontload_share_recorder(struct recorder *recorder);
 
 /* trace_file.c: this process's trace; NULL if there can be none, for good or for now. */
 struct session *frontload_open_session(struct recorder *recorder);
 void frontload_append_module(struct session *session, const struct module *module);
-/* trace_file.c: the next two, and counting, may be called by who may be interrupted. Returns the
- * event as it is in the trace, NULL: there is no room for it. */
+/* trace_file.c: returns the event in the trace, or NULL if there is no room. Handlers may interrupt
+ * this, frontload_take_back and frontload_count_dropped. */
 struct frontload_trace_slot *frontload_add_event(struct session *session,
                                                  const struct module *module,
                                                  enum frontload_record_kind kind, uintptr_t address,
                                                  uint32_t thread);
-/* trace_file.c: of two that came first with the same, the one that was later. */
+/* trace_file.c: removes the later of two events of one first touch. */
 void frontload_take_back(struct session *session, struct frontload_trace_slot *event);
-/* trace_file.c: whether storing to this place of the trace does not end the program; to be asked
- * right before that. */
+/* trace_file.c: whether a store to this place of the trace is safe; call it right before the
+ * store. */
 bool frontload_may_store(const struct session *session, const void *place);
 void frontload_count_dropped(struct session *session);
 /* trace_file.c: whether the trace need not grow for the next event. */
 bool frontload_has_room(struct session *session);
 
 /* open_file.c: creates a file that no other process writes to, under the path or the first free one
- * of PATH.1, PATH.2..., which `path` is then. Returns its descriptor or a negative errno. */
+ * of PATH.1, PATH.2..., and updates `path`. Returns its descriptor or a negative errno. */
 int frontload_create_file(struct text *path);
-/* open_file.c: with further flags. Returns the descriptor or a negative errno. */
+/* open_file.c: opens a file, with further flags. Returns the descriptor or a negative errno. */
 int frontload_open_file(const char *path, int flags);
 
 /* modules.c: false if the address belongs to no loaded module. `may_wait`: see object_list.c. */
 bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait);
-/* modules.c: the same, but also false where it cannot be told without a lock. */
+/* modules.c: the same, but also false if the answer takes a lock. */
 bool frontload_find_object_at_once(uintptr_t address, struct object *object);
-/* modules.c: whether the module is the object, and where it is. */
+/* modules.c: whether the module is the object, in the same place. */
 bool frontload_is_where(const struct module *module, const struct object *object);
 struct dl_phdr_info;
 /* object_list.c: as dl_iterate_phdr does. `may_wait`: it is certain that the thread is not in a
@@ -227,20 +224,20 @@ int frontload_iterate_objects(int (*visit)(struct dl_phdr_info *, size_t, void *
                               bool may_wait);
 /* object_list.c */
 bool frontload_is_readable(const void *address);
-/* modules.c: true if the address belongs to none, and that can be told without a lock. */
+/* modules.c: true if the address is in no module, and that is known without a lock. */
 bool frontload_is_foreign(uintptr_t address);
 /* modules.c: the module for an object, new ones are entered in the trace; NULL: no room. */
 struct module *frontload_find_module(struct recorder *recorder, struct session *session,
                                      const struct object *object);
 
-/* modules.c: takes the address for no module's, until a module is found around it. `entry` is its
- * page's. */
+/* modules.c: marks the page of the address as foreign until a module is found around it. `entry` is
+ * the page's. */
 void frontload_set_foreign(struct recorder *recorder, uintptr_t *entry, uintptr_t address);
 
-/* function_start.c: of the function that has `address` inside; `address` itself if not known. */
+/* function_start.c: the start of the function around `address`; `address` itself if unknown. */
 uintptr_t frontload_function_start(const struct object *object, uintptr_t address);
 
-/* diagnostics.c: says on stderr what is not recorded; `error` is a negative errno or 0. */
+/* diagnostics.c: warns on stderr; `error` is a negative errno or 0. */
 void frontload_warn(const struct config *config, const char *thing, const char *what, long error,
                     const char *outcome);
 #define UNRECORDED "the program runs unrecorded"

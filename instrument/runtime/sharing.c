@@ -1,17 +1,17 @@
-/* One recorder for all copies of the runtime that libraries have brought along.
+/* One recorder for all copies of the runtime in libraries.
  *
- * A library with a copy of its own can be closed and opened again, and the new copy knows nothing
- * of the old one, whose recorder would be left behind each time, and another trace begun. Therefore
- * the first such copy leaves its recorder's address in a page at a fixed place, in the middle of
- * what Linux leaves free of a program's addresses. Where something else is there already, or the
- * machine has no such address, each copy has a recorder of its own.
+ * A library with its own copy can be closed and opened again. The new copy knows nothing of the old
+ * one, so each time a recorder would be left behind, and another trace begun. Therefore the first
+ * such copy leaves its recorder's address in a page at a fixed place, in the middle of the
+ * addresses that Linux leaves free. If that place is taken, or the machine has no such address,
+ * each copy has a recorder of its own.
  *
- * A program's own copy, and the shared library, are never closed, and do without.
+ * A program's own copy, and the shared library, are never closed, and need no sharing.
  */
 #include "base/system_calls.h"
 #include "runtime.h"
 
-/* What copies of different versions must not share has another text, or other sizes. */
+/* Another text, or other sizes, if copies of different versions must not share. */
 static const unsigned char layout_mark[] = "frontload recorder 3";
 
 struct shared_page {
@@ -43,7 +43,7 @@ void frontload_share_recorder(struct recorder *recorder) {
   void *mapping = sys_map_memory_at(shared_page, sizeof *shared_page);
   if (is_error(mapping))
     return;
-  if (mapping != shared_page) { /* before Linux 4.17 the place is a wish only */
+  if (mapping != shared_page) { /* before Linux 4.17 the place is only a hint */
     sys_unmap(mapping, sizeof *shared_page);
     return;
   }

@@ -2,14 +2,14 @@
  * stays there however the process ends.
  *
  * The file grows in chunks. A chunk's blocks are allocated before it is written to, so that a full
- * disk is an error from a system call and never a SIGBUS. (Where a file system writes everything
- * to a new place, as btrfs does, that is not enough: see base/file_systems.h.) No descriptor is
- * kept: programs close and reuse descriptors at will. So the first chunks are mapped from the
- * beginning, the file is made as large as they are, and only its blocks are asked for later: a
- * program that has become another user, has left for another root, or has no descriptor left, still
- * has its start recorded. (This needs Linux 5.14.) To grow beyond that, the file is opened again by
- * its path, and is left alone if the path has come to mean another file. When growing fails, this
- * is told once; what is recorded stays, and every later first touch is only counted.
+ * disk is an error from a system call and never a SIGBUS. (If a file system writes everything to a
+ * new place, as btrfs does, that is not enough: see base/file_systems.h.) No descriptor is kept:
+ * programs close and reuse descriptors at will. So the first chunks are mapped from the beginning,
+ * in a file of their size, and only their blocks are allocated later. A program that has become
+ * another user, has left for another root, or has no descriptor left, still has its start recorded.
+ * (This needs Linux 5.14.) To grow beyond that, the file is opened again by its path, and is left
+ * alone if the path leads to another file by now. If growing fails, the runtime warns once;
+ * recorded events stay, and later first touches are only counted.
  */
 #include "base/file_systems.h"
 #include "base/machine.h"
@@ -44,7 +44,7 @@ static long append_zeros(int fd, uint64_t size) {
   return error < 0 ? error : 0;
 }
 
-/* Beyond the limit on file sizes there is a signal too, and it would end the program. */
+/* Beyond the limit on file sizes, a signal comes as well, which would end the program. */
 static long without_signal(long error, signal_set pending) {
   if (error == -EFBIG)
     sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~pending);
@@ -59,9 +59,9 @@ static long allocate(int fd, uint64_t offset, uint64_t size) {
   return without_signal(error, pending);
 }
 
-/* Maps the first chunk, and the reserve if there can be one, which `session` then has. The file has
- * its size before it is mapped: QEMU maps nothing behind a file's end for a processor whose pages
- * are larger than the machine's. */
+/* Maps the first chunk, and if possible the reserve (session->reserved_size). The file has its size
+ * before it is mapped: QEMU maps nothing behind a file's end for a processor whose pages are larger
+ * than the machine's. */
 static void *map_first_chunk(int fd, struct session *session) {
   long error = allocate(fd, 0, FIRST_CHUNK_SIZE);
   if (error < 0)
@@ -75,7 +75,7 @@ static void *map_first_chunk(int fd, struct session *session) {
       sys_advise(mapping, 1, MADV_POPULATE_WRITE) == 0) /* its first page */
     session->reserved_size = RESERVED_SIZE;
   else if (has_room)
-    sys_set_file_size(fd, FIRST_CHUNK_SIZE); /* what is to grow must not seem to have grown */
+    sys_set_file_size(fd, FIRST_CHUNK_SIZE); /* a file that will grow must not seem to have grown */
   return is_mapped ? mapping : sys_map_file(fd, 0, FIRST_CHUNK_SIZE);
 }
 
@@ -83,8 +83,8 @@ bool frontload_may_store(const struct session *session, const void *place) {
   return !session->moves || can_store_to(place);
 }
 
-/* The number of this run: when its first trace was made, as the file system has it, because a
- * filter of system calls may kill a program that asks for the time. */
+/* The number of this run, from the file system's time of its first trace: a filter of system calls
+ * may kill a program that asks for the time. */
 static uint64_t begin_run(struct config *config, const struct stat *first_trace) {
   uint64_t none = 0, run = (uint64_t)first_trace->st_ctim.tv_sec * 1000000000 +
                            (uint64_t)first_trace->st_ctim.tv_nsec;
@@ -144,9 +144,9 @@ static long set_up(struct recorder *recorder, struct session *session, struct te
   return 0;
 }
 
-/* Of two threads that made the first touch together, one throws its file away. If that has the name
- * that was asked for, so that the other one's has a suffix, then that takes its place: `size` is
- * that of the name. (Who opens the other one meanwhile looks for it again.) */
+/* If two threads make the first touch together, one throws its file away. If its file has the
+ * requested name, of `size` bytes, and the kept file a suffix, the kept file takes over the name.
+ * (map_by_path() looks again for a file that is renamed meanwhile.) */
 static void throw_away(struct session *session, struct session *kept, size_t size) {
   if (session->header) {
     const bool is_asked_for = kept && !session->path[size] && kept->path[size];
@@ -194,8 +194,7 @@ struct session *frontload_open_session(struct recorder *recorder) {
   return others;
 }
 
-/* NULL in a child to which a handler that has forked returns, in the middle of what its parent did.
- */
+/* NULL in a child, after a handler has forked and returned to the middle of its parent's touch. */
 static struct frontload_trace_header *header_of(struct session *session) {
   return __atomic_load_n(&session->header, __ATOMIC_RELAXED);
 }
@@ -211,7 +210,7 @@ static const char *const full_disk = "the trace ends here: the disk or its quota
 
 static bool allocate_reserved(struct session *session, unsigned char *chunk) {
   const long error = sys_advise(chunk, CHUNK_SIZE, MADV_POPULATE_WRITE);
-  if (error == -EFAULT) /* what would have been a SIGBUS */
+  if (error == -EFAULT) /* a store would be a SIGBUS */
     end_trace(session, full_disk, 0);
   else if (error < 0)
     end_trace(session, "the trace ends here", error);
@@ -308,7 +307,7 @@ static bool may_store(struct session *session, const void *place) {
   return true;
 }
 
-/* The number of the first of some slots, which now have an owner. False if that cannot be noted. */
+/* Claims `count` slots, from number `first` on. False if the header cannot be stored to. */
 static bool claim(struct session *session, struct frontload_trace_header *header, uint64_t count,
                   uint64_t *first) {
   if (!may_store(session, header))

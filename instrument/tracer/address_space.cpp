@@ -1,4 +1,4 @@
-// How breakpoints get into the memory of a process and out of it.
+// Puts breakpoints into the memory of a process, and takes them out.
 #include "address_space.h"
 
 #include "recorder/diagnostics.h"
@@ -12,13 +12,13 @@
 using namespace llvm;
 using namespace frontload;
 
-/// Shows the code at each site to `edit`, which may change it and then returns true. Reads whole
-/// runs of pages, and writes no byte that is not ours: other threads may run, and a program may
+/// Shows the code at each site to `edit`, which returns true if it has changed the code. Reads
+/// whole extents of pages, and writes only bytes of sites: other threads may run, and a program may
 /// write its own code.
 static bool editSites(const ProcessMemory &memory, pid_t stopped, const Program &program,
                       uint64_t bias, function_ref<bool(const Site &, arch::Code &)> edit) {
   static const uint64_t pageSize = sysconf(_SC_PAGESIZE);
-  constexpr uint64_t longestRun = 1 << 20;
+  constexpr uint64_t maxExtent = 1 << 20;
   bool allWritten = true;
   std::vector<uint8_t> pages;
   ArrayRef<Site> sites = program.sites();
@@ -26,7 +26,7 @@ static bool editSites(const ProcessMemory &memory, pid_t stopped, const Program 
     uint64_t begin = alignDown(sites.front().address, pageSize);
     uint64_t end = begin + pageSize;
     size_t count = 1;
-    for (; count < sites.size() && end - begin < longestRun; ++count) {
+    for (; count < sites.size() && end - begin < maxExtent; ++count) {
       uint64_t page = alignDown(sites[count].address, pageSize);
       if (page > end)
         break;
@@ -89,7 +89,7 @@ Error AddressSpace::map(pid_t stopped, const ProgramRef &program, uint64_t bias)
   }
   size_t number = moduleFor(program);
   Module &module = modules[number];
-  // What was there before is gone. A file with two segments of code comes here once for each.
+  // Earlier mappings there are gone. A file with two segments of code comes here once for each.
   uint64_t begin = bias + program->sites().front().address;
   uint64_t end = bias + program->sites().back().address + 1;
   llvm::erase_if(mappings, [&](const Mapping &mapping) { return overlaps(mapping, begin, end); });
@@ -131,7 +131,7 @@ std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
   copy->mapCount = mapCount;
   for (Module &module : drop_begin(copy->modules))
     module.traceNumber = 0;
-  // Nobody can take the breakpoints out of it; it ends at the first one, unless it executes a
+  // The breakpoints in the child's memory stay: it ends at the first one, unless it executes a
   // program before.
   if (copy->memory.refusal())
     error(mainProgram->path + ": process " + Twine(child) +
@@ -167,8 +167,8 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
 bool AddressSpace::removeBreakpoints(pid_t stopped) {
   if (isClean || memory.refusal())
     return isClean;
-  // What is in the memory decides, not what we remember: a fork may have copied a breakpoint that
-  // was hit in the parent at the same moment.
+  // The memory decides, not our records: a fork may have copied a breakpoint that was hit in the
+  // parent at the same moment.
   auto putBack = [](const Site &site, arch::Code &code) {
     if (code != arch::breakpoint)
       return false;

@@ -1,4 +1,4 @@
-// The breakpoints in one address space, and what of it has been touched.
+// The breakpoints in one address space, and the functions touched in it.
 //
 // A module is a file whose functions are recorded here; a mapping is one place where its code is.
 // Usually a module has one mapping, but a library can be closed and loaded elsewhere, or be loaded
@@ -27,7 +27,7 @@ namespace frontload {
 
 using ProgramRef = std::shared_ptr<const Program>;
 
-/// What was done in a whole recording, for a last line to the user.
+/// The totals of a recording, for a last line to the user.
 struct Counts {
   uint64_t planted = 0;
   uint64_t hit = 0;
@@ -37,17 +37,17 @@ class AddressSpace {
 public:
   AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid, TraceRun run);
 
-  /// Plants what has not been touched yet of `program`, whose code is mapped with this bias.
-  /// `stopped` is one of the threads here, as below.
+  /// Plants breakpoints in the untouched functions of `program`, whose code is mapped with this
+  /// bias. `stopped` is one of the threads here, as below.
   llvm::Error map(pid_t stopped, const ProgramRef &program, uint64_t bias);
   bool isMapped(const Program &program, uint64_t bias) const;
-  /// Forgets what is mapped in a range of addresses, unless it was mapped after `time`, a value of
+  /// Forgets the mappings in a range of addresses, except those made after `time`, a value of
   /// clock(): another thread may get the same addresses before we hear that they were given up.
   void unmap(uint64_t begin, uint64_t end, uint64_t time);
   uint64_t clock() const { return mapCount; }
 
-  /// The copy that a child process has after a fork: what was touched in the parent stays touched,
-  /// what is new goes to a trace of the child's own.
+  /// The child's copy after a fork: functions touched in the parent stay touched, new touches go to
+  /// a trace of the child's own.
   std::shared_ptr<AddressSpace> fork(pid_t child) const;
   const std::string &role() const { return trace.role(); }
 
@@ -55,7 +55,8 @@ public:
     bool isOurs;        // there is or was a breakpoint of ours, and it is out
     bool endsRecording; // the function is the one named by --until
   };
-  /// A thread has trapped at `address`: puts the code back and, if `isRecording`, writes it down.
+  /// A thread has trapped at `address`: puts the code back and, if `isRecording`, records the
+  /// touch.
   Hit hit(pid_t thread, uint64_t address, bool isRecording);
 
   /// Takes out every breakpoint that is left. True if there is none any more.

@@ -48,7 +48,7 @@ void arch::setSystemCall(pid_t thread, Registers registers, uint64_t number,
                          const std::array<uint64_t, 4> &arguments) {
   registers.rip -= systemCallSize;
   registers.rax = number;
-  registers.orig_rax = -1; // what was interrupted is not to be begun again now
+  registers.orig_rax = -1; // the kernel must not restart an interrupted call now
   registers.rdi = arguments[0];
   registers.rsi = arguments[1];
   registers.rdx = arguments[2];
@@ -85,7 +85,7 @@ uint64_t arch::unusedStack(const Registers &registers) { return registers.sp & ~
 
 void arch::setSystemCall(pid_t thread, Registers registers, uint64_t number,
                          const std::array<uint64_t, 4> &arguments) {
-  int none = -1; // what was interrupted is not to be begun again now
+  int none = -1; // the kernel must not restart an interrupted call now
   iovec vector = {&none, sizeof none};
   ptrace(PTRACE_SETREGSET, thread, NT_ARM_SYSTEM_CALL, &vector);
   registers.pc -= systemCallSize;

@@ -1,5 +1,5 @@
-// What differs between processors: the breakpoint instruction, where the program counter stands
-// after it, what a call looks like. A port of the tracer is a port of this file and of arch.cpp.
+// The differences between processors: the breakpoint instruction, the program counter after it, and
+// the form of calls. A port of the tracer is a port of this file and of arch.cpp.
 #ifndef FRONTLOAD_TRACER_ARCH_H
 #define FRONTLOAD_TRACER_ARCH_H
 
@@ -29,7 +29,8 @@ extern const int breakpointSignalCode;
 /// This machine's system calls, as PTRACE_GET_SYSCALL_INFO names them.
 extern const uint32_t auditArch;
 
-/// Where the breakpoint is that a stopped thread has run into; nothing if it was killed meanwhile.
+/// The address of the breakpoint that a stopped thread has run into; nothing if the thread was
+/// killed meanwhile.
 std::optional<uint64_t> breakpointAddress(pid_t thread);
 
 void setProgramCounter(pid_t thread, uint64_t address);
@@ -39,22 +40,22 @@ bool getRegisters(pid_t thread, Registers &registers);
 bool setRegisters(pid_t thread, const Registers &registers);
 /// Whether the instruction before the next one makes system calls.
 bool isPastSystemCall(pid_t thread, const Registers &registers);
-/// Below all that the thread may have on its stack.
+/// An address below all data on the thread's stack.
 uint64_t unusedStack(const Registers &registers);
-/// Makes the thread's next instruction this system call. It has `registers`, and is past one.
+/// Makes this system call the thread's next instruction. The thread has `registers`, and is past a
+/// system call.
 void setSystemCall(pid_t thread, Registers registers, uint64_t number,
                    const std::array<uint64_t, 4> &arguments);
 
 /// The relocations that add the load bias to an address, and that call a function for one.
 extern const uint32_t relativeRelocation, resolverRelocation;
 
-/// Calls `visit` with the target of each call and jump in `code`, which lies at `address`, that has
-/// a target of its own and a long way to go. Where instructions have no fixed places, bytes that
-/// only look like one are visited too: few of them lead to the beginning of anything.
+/// Calls `visit` with the target of each call and long jump with a fixed target in `code`, which
+/// lies at `address`. If instructions have no fixed places (x86), bytes that only look like a jump
+/// are visited too: few of them lead to the beginning of a function.
 void visitBranches(llvm::ArrayRef<uint8_t> code, uint64_t address,
                    llvm::function_ref<void(uint64_t target)> visit);
-/// Where the instruction at the beginning of `code` jumps to, if it is one that is too short for
-/// visitBranches.
+/// The target of a jump at the beginning of `code` that is too short for visitBranches.
 std::optional<uint64_t> shortJumpTarget(llvm::ArrayRef<uint8_t> code, uint64_t address);
 
 } // namespace frontload::arch

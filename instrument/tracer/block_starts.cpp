@@ -11,13 +11,13 @@ using namespace llvm;
 using namespace llvm::object;
 using namespace frontload;
 
-/// The code from an address on, as long as its section.
+/// The code from an address to the end of its section.
 static ArrayRef<uint8_t> codeAt(ArrayRef<CodeSection> code, uint64_t address) {
   const CodeSection *section = sectionAt(code, address);
   return section ? section->bytes.drop_front(address - section->begin) : ArrayRef<uint8_t>();
 }
 
-/// Adds the blocks of a piece of a function of this size; returns whether they fit the code.
+/// Adds the blocks of a part of a function; returns whether they fit its symbol and its code.
 static bool addBlocks(const BBAddrMap::BBRangeEntry &range, std::optional<uint64_t> symbolSize,
                       ArrayRef<uint8_t> code, BytesLeft &left, std::vector<uint64_t> &starts) {
   uint64_t size = 0;

@@ -1,10 +1,10 @@
 // Where the basic blocks of a program begin, by the map that clang -fbasic-block-address-map
 // writes.
 //
-// The map is a part of the file that nothing needs at run time. A tool that moves code and does not
-// know it leaves it as it was, and a breakpoint in the midst of an instruction is a wrong result
-// that nobody sees. So the blocks of a function count only if together they are as long as its
-// symbol says that it is, and each begins where an instruction does.
+// Nothing needs the map at run time. A tool that moves code may leave the map as it was, and a
+// breakpoint in the midst of an instruction gives a wrong result that nothing reports. So the
+// blocks of a function count only if together they have the size of its symbol, and each begins
+// where an instruction does.
 #ifndef FRONTLOAD_TRACER_BLOCK_STARTS_H
 #define FRONTLOAD_TRACER_BLOCK_STARTS_H
 
@@ -18,9 +18,9 @@
 
 namespace frontload {
 
-/// The addresses, ascending, of the blocks of functions. `sizeAt` says what size the symbol of a
-/// function or of a part of one has, by its address; nothing if there is none. `code` is sorted.
-/// The file is untrusted: none of its bytes is decoded twice.
+/// The addresses, ascending, of the blocks of functions. `sizeAt` gives the size of the symbol of a
+/// function, or of a part of one, at an address; nothing if there is none. `code` is sorted. The
+/// file is untrusted: none of its bytes is decoded twice.
 std::vector<uint64_t> blockStarts(llvm::MemoryBufferRef file, llvm::ArrayRef<CodeSection> code,
                                   llvm::function_ref<std::optional<uint64_t>(uint64_t)> sizeAt);
 

@@ -1,4 +1,5 @@
-// Hears the witnesses, the cheapest first: most programs have unwind information for all they are.
+// Hears the witnesses, the cheapest first: most programs have unwind information for all their
+// code.
 #include "known_code.h"
 
 #include "arch.h"
@@ -25,7 +26,7 @@ public:
   explicit Witnesses(ArrayRef<CodeRange> codeClaims)
       : claims(codeClaims), known(claims.size()), changes(claims.size() + 1) {}
 
-  /// There is code in all of this. Counts from settle() on.
+  /// All of this range is code. Counts from settle() on.
   void covers(uint64_t begin, uint64_t size) {
     auto first =
         llvm::partition_point(claims, [&](const CodeRange &claim) { return claim.begin < begin; });
@@ -57,14 +58,14 @@ public:
 
   ArrayRef<CodeRange> claims;
   BitVector known;
-  std::vector<unsigned> reached; // those that were not known before
+  std::vector<unsigned> reached; // claims that were not known before
 
 private:
-  std::vector<int64_t> changes; // of the number of ranges that cover a claim, from the one before
+  std::vector<int64_t> changes; // of the number of covering ranges, from one claim to the next
 };
 
-/// Reads .eh_frame or .debug_frame: CIEs, which say how addresses are written, and FDEs, which say
-/// for each piece of code where it begins and how long it is.
+/// Reads .eh_frame or .debug_frame: CIEs, with the encoding of addresses, and FDEs, with the
+/// beginning and size of each piece of code.
 class UnwindReader {
 public:
   UnwindReader(ArrayRef<uint8_t> bytes, uint64_t sectionAddress, bool isEhFrame)
@@ -77,7 +78,7 @@ public:
       if (length == 0) // an end mark; a linker may have more behind it
         continue;
       if (length >= 0xfffffff0 || !data.isValidOffsetForDataOfSize(at, length) || length < 4)
-        return; // nobody writes sections of 4 GiB
+        return; // no linker writes sections of 4 GiB
       uint64_t next = at + length, idAt = at;
       uint64_t id = data.getU32(&at);
       if (id != (isEh ? 0 : 0xffffffff))
@@ -107,11 +108,11 @@ private:
       witnesses.covers(begin, size);
   }
 
-  /// All that is looked at of one record: numbers and strings may go on to the end of a section,
-  /// and any number of records may share that end.
+  /// The part of a record that is read: numbers and strings may go on to the end of a section, and
+  /// any number of records may share that end.
   DataExtractor headAt(uint64_t at) const {
-    constexpr size_t longest = 128;
-    return DataExtractor(data.getData().substr(at, longest), /*IsLittleEndian=*/true,
+    constexpr size_t maxHead = 128;
+    return DataExtractor(data.getData().substr(at, maxHead), /*IsLittleEndian=*/true,
                          /*AddressSize=*/8);
   }
 
@@ -135,7 +136,7 @@ private:
     }
   }
 
-  /// How the FDEs of a CIE write addresses; DW_EH_PE_omit if that is not understood.
+  /// The encoding of addresses in the FDEs of a CIE; DW_EH_PE_omit if it is not understood.
   uint8_t encodingOf(uint64_t cie) const {
     uint8_t encoding = dwarf::DW_EH_PE_absptr;
     DataExtractor head = headAt(cie);
@@ -179,15 +180,15 @@ private:
 };
 } // namespace
 
-/// Nothing if that is impossible, or implausibly large.
+/// Empty if that is impossible, or the result implausibly large.
 static ArrayRef<uint8_t> decompress(ArrayRef<uint8_t> bytes, SmallVectorImpl<uint8_t> &result) {
-  constexpr uint64_t mostTimes = 32;
+  constexpr uint64_t maxRatio = 32;
   auto reader = Decompressor::create("", toStringRef(bytes), /*IsLE=*/true, /*Is64Bit=*/true);
   if (!reader) {
     consumeError(reader.takeError());
     return {};
   }
-  if (reader->getDecompressedSize() > mostTimes * bytes.size())
+  if (reader->getDecompressedSize() > maxRatio * bytes.size())
     return {};
   consumeError(reader->resizeAndDecompress(result));
   return result;
@@ -236,7 +237,7 @@ public:
         ranges.push_back({section.sh_addr, section.sh_addr + (section.sh_size - 1)});
     llvm::erase_if(ranges, [](const Range &range) { return range.last < range.first; });
     llvm::sort(ranges, [](const Range &a, const Range &b) { return a.first < b.first; });
-    // What begins in another and ends behind it lengthens that.
+    // A range that ends before an earlier one gets that one's end.
     for (size_t i = 1; i < ranges.size(); ++i)
       ranges[i].last = std::max(ranges[i].last, ranges[i - 1].last);
   }
@@ -290,18 +291,18 @@ static void readLoaderCalls(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
   }
 }
 
-/// From the beginning of a claim to the next, or for as long as a short piece of assembly is.
+/// The code from a claim to the next, at most as long as a short piece of assembly.
 static ArrayRef<uint8_t> codeOf(ArrayRef<CodeSection> code, ArrayRef<CodeRange> claims,
                                 size_t claim) {
-  constexpr uint64_t longest = 4096;
+  constexpr uint64_t maxPiece = 4096;
   uint64_t begin = claims[claim].begin;
   auto next =
       llvm::partition_point(code, [&](const CodeSection &each) { return each.begin <= begin; });
   if (next == code.begin() || begin >= std::prev(next)->end)
     return {};
   ArrayRef<uint8_t> rest = std::prev(next)->bytes.drop_front(begin - std::prev(next)->begin);
-  uint64_t size = claim + 1 < claims.size() ? claims[claim + 1].begin - begin : longest;
-  return rest.take_front(std::min({size, longest, uint64_t(rest.size())}));
+  uint64_t size = claim + 1 < claims.size() ? claims[claim + 1].begin - begin : maxPiece;
+  return rest.take_front(std::min({size, maxPiece, uint64_t(rest.size())}));
 }
 
 /// A short jump is a common pair of bytes, and only believed where instructions begin.
@@ -347,7 +348,7 @@ BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> co
                         [&](uint64_t target) { branches.reaches(target); });
   for (unsigned found : branches.known.set_bits())
     witnesses.isReached(numbers[found]);
-  // Each may reach others, which are looked at in turn.
+  // Each claim may reach others, which are appended to the list.
   for (size_t i = 0; i < witnesses.reached.size(); ++i) {
     unsigned claim = witnesses.reached[i];
     visitShortJumps(codeOf(code, claims, claim), claims[claim].begin, witnesses);

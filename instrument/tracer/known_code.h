@@ -1,11 +1,11 @@
-// What of a file is certainly code.
+// The parts of a file that are certainly code.
 //
-// A symbol's type is only what an assembler was told. Hand-written assembly marks tables as
-// functions, too, and a breakpoint in a table is a wrong result that nobody sees. So a symbol has
-// to have a witness: unwind information (an FDE of .eh_frame or .debug_frame) that covers it; a
-// call or jump with a fixed target that leads to it; or the headers and relocations by which a
-// program is begun and ended. A function that has none, because it is only called by its address
-// and was built without unwind information, is not recorded. That loses an event and harms nobody.
+// A symbol's type is not enough. Hand-written assembly marks tables as functions as well, and a
+// breakpoint in a table gives a wrong result that nothing reports. So a symbol has to have a
+// witness: unwind information (an FDE of .eh_frame or .debug_frame) that covers it; a call or jump
+// with a fixed target that leads to it; or the headers and relocations by which a program is begun
+// and ended. A function without a witness, because it is only called by its address and was built
+// without unwind information, is not recorded. That loses an event and does no harm.
 #ifndef FRONTLOAD_TRACER_KNOWN_CODE_H
 #define FRONTLOAD_TRACER_KNOWN_CODE_H
 
@@ -22,16 +22,16 @@ struct CodeSection {
   llvm::ArrayRef<uint8_t> bytes;
 };
 
-/// The section that has an address, of those that are sorted and do not overlap; null if none does.
+/// The section with this address, or null. `sections` are sorted and do not overlap.
 const CodeSection *sectionAt(llvm::ArrayRef<CodeSection> sections, uint64_t address);
 
-/// Where something of the file claims to be code. One that is entered at its beginning has size 1.
+/// A part of the file that claims to be code. A part that is entered at its beginning has size 1.
 struct CodeRange {
   uint64_t begin, size;
 };
 
-/// Which of `claims` have a witness. These and `code` are sorted, and do not overlap. The file is
-/// untrusted: the work is bounded by its size, or that and a logarithm.
+/// Which of `claims` have a witness. `claims` and `code` are sorted, and do not overlap. The file
+/// is untrusted: the work is bounded by its size, or that and a logarithm.
 llvm::BitVector knownCode(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf,
                           llvm::ArrayRef<CodeSection> code, llvm::ArrayRef<CodeRange> claims);
 

@@ -33,7 +33,7 @@ static std::string procPath(pid_t thread, const Twine &file) {
 }
 
 namespace {
-/// What the kernel tells a program about how it was started.
+/// The values of a process's auxiliary vector that are used here.
 struct AuxiliaryVector {
   uint64_t entry = 0, interpreterBase = 0, effectiveUser = 0, effectiveGroup = 0;
 };
@@ -60,7 +60,7 @@ static Expected<AuxiliaryVector> readAuxiliaryVector(pid_t process) {
   return vector;
 }
 
-/// The capabilities that a file gives to whoever executes it.
+/// The capabilities that a process gets by executing a file.
 static uint64_t capabilitiesOf(const std::string &link) {
   vfs_ns_cap_data data = {};
   ssize_t size = getxattr(link.c_str(), XATTR_NAME_CAPS, &data, sizeof data);
@@ -77,7 +77,7 @@ static uint64_t statusField(StringRef processStatus, StringRef name, unsigned ba
   return value;
 }
 
-/// A traced program is not given the rights of its file, which may change what it does.
+/// Notes that a traced program does not get the rights of its file, which may change its behaviour.
 static void noteLostRights(pid_t process, StringRef path, const AuxiliaryVector &vector) {
   std::string link = procPath(process, "exe");
   sys::fs::file_status file;
@@ -89,13 +89,13 @@ static void noteLostRights(pid_t process, StringRef path, const AuxiliaryVector 
     return statusField((*text)->getBuffer(), name, base);
   };
   if ((mount.f_flag & ST_NOSUID) || field("NoNewPrivs", 10))
-    return; // nor would it be given them otherwise
+    return; // nor would it get them without us
   auto has = [&](sys::fs::perms bit) { return (file.permissions() & bit) != 0; };
   if ((has(sys::fs::set_uid_on_exe) && file.getUser() != vector.effectiveUser) ||
       (has(sys::fs::set_gid_on_exe) && file.getGroup() != vector.effectiveGroup))
     noteOnce(path + ": set-user-id or set-group-id program: it runs without these rights while it "
                     "is traced; record it as that user");
-  // Those outside of the bounding set are given to nobody.
+  // Capabilities outside of the bounding set are never given.
   if (capabilitiesOf(link) & field("CapBnd", 16) & ~field("CapPrm", 16))
     noteOnce(path + ": program with capabilities: it runs without these rights while it is traced; "
                     "record it as root");
@@ -113,7 +113,8 @@ void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &progra
   else if (programs.wantsBlocks() && !program->hasBlocks())
     noteOnce(program->path + ": has no map of its basic blocks that fits its code, so only its "
                              "functions are recorded: compile it with -fbasic-block-address-map");
-  // What would end the program is not begun. The other half of what is left is for itself.
+  // Breakpoints that would end the program are not planted. Half of the memory left is for the
+  // program.
   uint64_t needed = program->plantedBytes();
   uint64_t left =
       memory_left(procPath(stopped, "cgroup").c_str(), CGROUP_MOUNT, /*enough=*/2 * needed);
@@ -130,8 +131,7 @@ void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &progra
     noteOnce(toString(std::move(error)));
 }
 
-/// The role that a process was given in the environment of its program, of which nothing else is
-/// kept.
+/// The role in the environment of a process. Nothing else of the environment is kept.
 static std::string roleInEnvironment(pid_t process, const std::string &otherwise) {
   auto file = MemoryBuffer::getFileAsStream(procPath(process, "environ"));
   if (!file)
@@ -167,7 +167,7 @@ Expected<std::shared_ptr<AddressSpace>> Loading::begin(pid_t process, const std:
   noteLostRights(process, (*program)->path, *vector);
   auto space =
       std::make_shared<AddressSpace>(folder, counts, *program, process, TraceRun::begin(role));
-  if ((*program)->isLoader()) // what is to be recorded is not there yet
+  if ((*program)->isLoader()) // the program is not mapped yet
     return space;
   plant(*space, process, *program, vector->entry - (*program)->entry);
   // The kernel has mapped the loader too.
@@ -215,8 +215,8 @@ void Loading::mapped(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &c
     plant(*space, thread, library, *bias);
 }
 
-/// The program that a loader has been told to load, if this is it: the first code that it maps, and
-/// whatever else of the same file.
+/// The program that a loader has been told to load, if this mapping is of it: the first code that
+/// the loader maps, or more of the same file.
 ProgramRef Loading::loadersProgram(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call,
                                    const std::string &link) {
   auto program = programs.get(link);

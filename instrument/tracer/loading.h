@@ -1,7 +1,7 @@
-// Follows which code gets into a process: the program at an exec, and the libraries named by
-// --module at the system call that maps them, which is before any of their code can run (the
-// loader's own notice to debuggers comes after the first IFUNC resolvers), whatever loader it is.
-// The price is two stops at every system call, so it is only done where --module asks for it.
+// Follows the code that gets into a process: the program at an exec, and the libraries of --module
+// at the system call that maps them, before any of their code can run, with any loader. (The
+// loader's own notice to debuggers comes after the first IFUNC resolvers.) The price is two stops
+// at every system call, so libraries are followed only with --module.
 #ifndef FRONTLOAD_TRACER_LOADING_H
 #define FRONTLOAD_TRACER_LOADING_H
 
@@ -18,8 +18,8 @@ public:
   Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction,
           bool wantsBlocks);
 
-  /// The program that `process` is about to begin, with its breakpoints planted. Nothing if it
-  /// cannot be recorded. Its role is that in its environment or, without one, what it was before.
+  /// The program that `process` is about to begin, with its breakpoints planted. Null if it cannot
+  /// be recorded. Its role is the one in its environment, or `formerRole`.
   std::shared_ptr<AddressSpace> execute(pid_t process, const std::string &formerRole);
 
   bool followsLibraries() const { return !wanted.isEmpty(); }
@@ -28,7 +28,7 @@ public:
   struct Call {
     uint64_t number = 0; // 0: of no interest
     std::array<uint64_t, 6> arguments;
-    uint64_t time; // of the address space, at the entry
+    uint64_t time; // clock() of the address space, at the entry
     // The process is a loader that was executed itself, and has not begun its program.
     bool isLoaders = false;
   };
@@ -36,7 +36,7 @@ public:
   /// loader that was executed has another space once it has mapped its program.
   void systemCall(pid_t thread, std::shared_ptr<AddressSpace> &space, Call &call);
 
-  /// Says what was asked for and never seen.
+  /// Warns of names in --module and --until that were never seen.
   void warnAboutUnseen() const;
 
   Counts counts;

@@ -64,7 +64,7 @@ static constexpr char howToTrace[] =
     "a seccomp profile that permits it; or rebuild the program with -finstrument-functions and "
     "libfrontload-rt";
 
-/// What is planted goes by way of /proc. One of another process namespace would lead to other
+/// Breakpoints are planted through /proc. That of another process namespace would lead to other
 /// processes.
 static Error checkProc() {
   char self[32];
@@ -81,7 +81,7 @@ static std::optional<double> recordingTime() {
   return forOption.getNumOccurrences() ? std::optional<double>(forOption) : std::nullopt;
 }
 
-/// What there is to say at the end of a recording.
+/// Prints warnings and the summary at the end of a recording.
 static void summarize(const Loading &loading, const TraceFolder &folder,
                       std::chrono::steady_clock::time_point begin) {
   loading.warnAboutUnseen();
@@ -92,7 +92,7 @@ static void summarize(const Loading &loading, const TraceFolder &folder,
                folder.traceCount, loading.counts.planted, loading.counts.hit, time.count()));
 }
 
-/// Says why the kernel does not know how to execute a file: it may be for another machine.
+/// Why the kernel does not know how to execute a file: it may be for another machine.
 static Error reasonAgainst(const char *name) {
   auto path = sys::findProgramByName(name);
   auto file = MemoryBuffer::getFile(path ? *path : name, /*IsText=*/false,

@@ -1,4 +1,4 @@
-// Knows them by what they are linked with, and by the two system calls that begin it.
+// Recognises these programs by their libraries, and by the two system calls that begin tracing.
 #include "other_tracers.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -25,7 +25,7 @@ std::optional<pid_t> frontload::processToLetGo(pid_t thread) {
   if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0 ||
       info.op != PTRACE_SYSCALL_INFO_ENTRY || info.arch != arch::auditArch)
     return std::nullopt;
-  // LeakSanitizer's own tracer is such a thread, which looks at all others.
+  // LeakSanitizer's tracer is such a thread, and traces all others.
   if (info.entry.nr == SYS_clone && (info.entry.args[0] & CLONE_UNTRACED))
     return processOf(thread);
   if (info.entry.nr != SYS_ptrace)

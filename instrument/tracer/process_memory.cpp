@@ -1,4 +1,4 @@
-// Moves bytes by the first of the kernel's ways that there is.
+// Moves bytes by the first way that the kernel permits.
 #include "process_memory.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -37,7 +37,7 @@ bool ProcessMemory::read(pid_t stopped, uint64_t address, MutableArrayRef<uint8_
   return process_vm_readv(stopped, &here, 1, &there, 1, 0) == ssize_t(bytes.size());
 }
 
-/// The words that hold these bytes are read and written as a whole.
+/// Reads and writes the words that hold these bytes as a whole.
 static bool pokeWords(pid_t stopped, uint64_t address, ArrayRef<uint8_t> bytes) {
   uint64_t end = address + bytes.size();
   for (uint64_t at = alignDown(address, sizeof(long)); at < end; at += sizeof(long)) {

@@ -2,7 +2,7 @@
 // written there.
 //
 // The descriptor is kept for as long as the address space is traced. A process can close its memory
-// to others (prctl PR_SET_DUMPABLE); what was opened before that stays open. Where there is no
+// to others (prctl PR_SET_DUMPABLE); a descriptor opened before stays open. Where there is no
 // descriptor left, no /proc, or a kernel that does not write code that way
 // (proc_mem.force_override), ptrace moves the bytes, word by word.
 #ifndef FRONTLOAD_TRACER_PROCESS_MEMORY_H
@@ -21,12 +21,12 @@ public:
   ProcessMemory(const ProcessMemory &) = delete;
   ProcessMemory &operator=(const ProcessMemory &) = delete;
 
-  /// Why nothing of it can be read or written, as an errno: the process has closed it to us. Or 0.
+  /// The errno if the process has closed its memory to us, or 0.
   int refusal() const;
 
   /// `stopped` is a thread of the process that ptrace has stopped.
   bool read(pid_t stopped, uint64_t address, llvm::MutableArrayRef<uint8_t> bytes) const;
-  /// A few bytes: what lies beside them may be written by the process meanwhile.
+  /// Writes a few bytes: the process may write those beside them meanwhile.
   bool write(pid_t stopped, uint64_t address, llvm::ArrayRef<uint8_t> bytes) const;
 
 private:

@@ -43,7 +43,7 @@ static bool isSplitPartName(StringRef name) {
   return false;
 }
 
-/// In order of address; of those that overlap, the first.
+/// The sections of code in order of address; of overlapping ones, the first.
 static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections) {
   std::vector<CodeSection> found;
   BytesLeft left(elf.getBufSize());
@@ -127,7 +127,7 @@ static void uniteAliases(std::vector<Entry> &entries) {
     entries.resize(last + 1);
 }
 
-/// Leaves out what is a function by its type only.
+/// Leaves out symbols that are functions by their type only.
 static void dropDoubtful(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
                          std::vector<Entry> &entries) {
   std::vector<CodeRange> claims;
@@ -208,7 +208,7 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
     if (bytes.size() < site.original.size())
       return false;
     llvm::copy(bytes.take_front(site.original.size()), site.original.begin());
-    // A breakpoint that the program brings along is the program's own business.
+    // A breakpoint of the program's own is left alone.
     if (site.original == arch::breakpoint || address % site.original.size() != 0)
       return false;
     program.siteList.push_back(site);

@@ -1,4 +1,4 @@
-// What the tracer needs to know of one ELF file: its functions, and the sites of their breakpoints.
+// One ELF file as the tracer needs it: its functions, and the sites of their breakpoints.
 //
 // A site is an instruction whose first bytes are replaced by a breakpoint. A function is entered at
 // its symbol's address, so it has one site there. A part that the compiler split off (foo.cold) is
@@ -46,13 +46,13 @@ public:
   bool isBlock(uint32_t function) const { return blockFunctions.test(function); }
   bool hasBlocks() const { return blockFunctions.any(); }
   bool endsRecording(uint32_t function) const { return untilFunctions.contains(function); }
-  /// The memory that a process has of its own once they are planted.
+  /// The private memory that a process has once all sites are planted.
   uint64_t plantedBytes() const;
-  /// Of the symbols of functions those that have no site, because nothing says that they are code.
+  /// The number of function symbols without a site, because nothing proves that they are code.
   size_t doubtful() const { return doubtfulCount; }
   bool hasLeakSanitizer() const { return leakSanitizer; }
   bool importsPtrace() const { return ptraceImport; }
-  /// What is left of its symbols are those for the loader.
+  /// Only the loader's symbols are left.
   bool isStripped() const { return stripped; }
   bool hasUntilFunction() const { return !untilFunctions.empty(); }
 

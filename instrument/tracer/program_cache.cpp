@@ -12,8 +12,8 @@ static Error notRecorded(const Twine &path, const Twine &reason) {
   return createStringError(path + ": not recorded: " + reason);
 }
 
-/// What to call a file that cannot be opened. Of a program that may not be read, the kernel tells
-/// only the name.
+/// The name of a file that cannot be opened. If a program may not be read, the kernel only tells
+/// its name.
 static std::string nameBehind(const std::string &link) {
   SmallString<256> path;
   if (!sys::fs::real_path(link, path))
@@ -38,9 +38,9 @@ Expected<ProgramRef> ProgramCache::get(const std::string &link) {
     return known->second;
   auto program = parse(*file, path, status.getSize());
   if (program) {
-    // A recording of a whole build executes many programs; those that have ended can be read again.
-    constexpr size_t enough = 64;
-    if (programs.size() >= enough)
+    // A recording of a whole build executes many programs; ended ones can be read again.
+    constexpr size_t maxPrograms = 64;
+    if (programs.size() >= maxPrograms)
       std::erase_if(programs, [](auto &entry) { return entry.second.use_count() == 1; });
     programs.emplace(key, *program);
   }

@@ -1,4 +1,4 @@
-// The loop over stops: which kind of stop it is, what it means, how the thread goes on.
+// The loop over stops: the kind of each stop, its meaning, and how the thread goes on.
 #include "tracer.h"
 
 #include "base/handed_on.h"
@@ -70,7 +70,7 @@ void Tracer::awaitSignal() {
     return;
   bool asksForTheEnd =
       signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-  // Once the command has ended, it is the recording that is to end, and not what it left behind.
+  // Once the command has ended, the signal ends the recording, not the processes left behind.
   if (commandStatus && asksForTheEnd)
     endRecording(/*isOnPurpose=*/false);
   else
@@ -83,9 +83,9 @@ void Tracer::handOn(const siginfo_t &info) {
       hand_on(process, &info);
 }
 
-/// Hands on the SIGCONT that has continued us, while the program has yet to take the one that it
-/// was sent by itself (a shell sends it to the whole job): so the two become one. In the order of
-/// awaitSignal, SIGCHLD comes first, and the program goes on before its second.
+/// Hands on the SIGCONT that has continued us, before the program takes its own (a shell sends
+/// SIGCONT to the whole job): so the two become one. awaitSignal would see SIGCHLD first, and the
+/// program would go on before its second SIGCONT.
 void Tracer::handOnContinue() {
   sigset_t continued;
   sigemptyset(&continued);
@@ -96,8 +96,8 @@ void Tracer::handOnContinue() {
     handOn(info);
 }
 
-/// Of the traced processes those that no traced process has started: what has become of a command
-/// that made itself a daemon.
+/// The traced processes that no traced process has started: the remains of a command that made
+/// itself a daemon.
 std::vector<pid_t> Tracer::eldestProcesses() const {
   std::vector<pid_t> eldest;
   for (const auto &[id, thread] : threads) {
@@ -160,8 +160,8 @@ void Tracer::stopped(pid_t id, Thread &thread, int status) {
   }
 }
 
-/// Says that a child ended by a breakpoint of ours, because it was made so that nobody traces it. A
-/// tracer learns of such a child by its end only.
+/// Notes that a breakpoint of ours has ended a child that was made untraceable. A tracer learns of
+/// such a child only by its end.
 void Tracer::noteUntracedEnd(pid_t parent) {
   siginfo_t info;
   if (ptrace(PTRACE_GETSIGINFO, parent, nullptr, &info) == 0 && threads[parent].space &&
@@ -201,7 +201,7 @@ void Tracer::executed(pid_t id) {
   resume(id);
 }
 
-/// Whether two threads have one memory. Where the kernel will not say, by how it usually is.
+/// Whether two threads share their memory. If the kernel refuses to tell, decides by `event`.
 static bool shareMemory(pid_t one, pid_t other, int event) {
   long order = syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0);
   return order >= 0 ? order == 0 : event != PTRACE_EVENT_FORK;
@@ -284,8 +284,8 @@ void Tracer::groupStopped(pid_t id, int signal) {
   handOnContinue();
 }
 
-/// Whether a thread that was interrupted has run into a breakpoint just before: the kernel tells
-/// that second, and by then nobody would listen.
+/// Whether an interrupted thread has just run into a breakpoint: the kernel reports that second,
+/// when the thread would be detached already.
 static bool hasPendingTrap(pid_t id) {
   std::array<siginfo_t, 32> pending;
   __ptrace_peeksiginfo_args range = {0, 0, int(pending.size())};
@@ -305,7 +305,7 @@ void Tracer::resume(pid_t id, int signal) {
   }
   if (auto found = leaving.find(id);
       found != leaving.end() && found->second != id && !hasPendingTrap(id)) {
-    pid_t held = found->second; // it must not wait for ever for what is impossible
+    pid_t held = found->second; // it must not wait for ever
     leaving.erase(found);
     release(held);
   }
@@ -332,7 +332,7 @@ void Tracer::release(pid_t held) {
     resume(held);
 }
 
-/// A thread that has ended, or is not ours any more.
+/// Removes a thread that has ended, or is not ours any more.
 void Tracer::forget(pid_t id) {
   threads.erase(id);
   auto found = leaving.find(id);

@@ -1,9 +1,9 @@
-// Runs a command and all its descendants under ptrace, and hands what they touch to the traces.
+// Runs a command and all its descendants under ptrace, and hands their touches to the traces.
 //
 // This is the loop over stops: births, execs, signals, job control, breakpoints, the end of the
-// recording. The rule that everything here follows is that the program must not notice: signals are
-// passed on, stops stay stops, and no thread is let go while there are breakpoints in its memory
-// (if the tracer dies, the kernel kills what it traces, PTRACE_O_EXITKILL).
+// recording. The rule here is that the program must not notice: signals are passed on, stops stay
+// stops, and no thread is let go while there are breakpoints in its memory (if the tracer dies, the
+// kernel kills the tracees, PTRACE_O_EXITKILL).
 #ifndef FRONTLOAD_TRACER_TRACER_H
 #define FRONTLOAD_TRACER_TRACER_H
 
@@ -25,8 +25,8 @@ public:
          std::optional<double> recordingTime)
       : loading(codeLoading), environment(recorderEnvironment), seconds(recordingTime) {}
 
-  /// Follows the command to its end, and whatever it has started to theirs, or only to the end of
-  /// the recording. Returns the command's wait status; fails if ptrace is not permitted.
+  /// Follows the command and all its descendants to their ends, or only to the end of the
+  /// recording. Returns the command's wait status; fails if ptrace is not permitted.
   llvm::Expected<int> run(Command &newCommand);
 
 private:
@@ -65,13 +65,13 @@ private:
   std::optional<double> seconds;
   std::optional<Clock::time_point> deadline;
 
-  // Ids are those of threads; that of a process is that of its first thread.
+  // By thread id; the id of a process is that of its first thread.
   std::unordered_map<pid_t, Thread> threads;
-  // Stopped at their birth, which the parent has not reported yet. (If it is killed just then, it
-  // never will: they are left to EXITKILL, since nobody knows what is in their memory.)
+  // Threads stopped at their birth, which the parent has not reported yet. (If the parent is killed
+  // just then, they are left to EXITKILL, since the contents of their memory are unknown.)
   std::unordered_set<pid_t> unclaimed;
-  std::unordered_set<pid_t> everTraced; // what traced threads have started
-  // Let go as soon as they stop, and the thread that waits for that, which may be the same.
+  std::unordered_set<pid_t> everTraced; // threads and processes that traced threads have started
+  // Threads to be let go when they stop, and the thread that waits for that, maybe itself.
   std::unordered_map<pid_t, pid_t> leaving;
   std::optional<int> commandStatus;
   bool isEnding = false;

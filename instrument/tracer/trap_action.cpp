@@ -49,7 +49,7 @@ bool frontload::wasTrapActionSet(pid_t thread, std::optional<int> &interruption)
     if (errno != 0)
       return false;
   }
-  // Nothing may come in between.
+  // No signal may come in between.
   uint64_t mask, all = ~uint64_t(0);
   if (ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0)
     return false;

@@ -1,6 +1,5 @@
-/* For each access, and once for each granule of code in a piece of a superblock that is executed as
- * a whole or not at all: a test of one byte, and a call of touches.c if that says that the first
- * touch is awaited. */
+/* For each access, and for each granule of code in a part of a superblock that is executed as a
+ * whole: a test of one byte, and a call of touches.c if the first touch is awaited. */
 #include "checks.h"
 
 #include <pub_tool_libcassert.h>
@@ -51,7 +50,7 @@ static void call(IRSB *out, Int num_registers, const HChar *name, void *function
   addStmtToIRSB(out, IRStmt_Dirty(dirty));
 }
 
-/* The byte of an address, or, above the limit, that of address 0, where nothing is. */
+/* The byte of an address or, above the limit, of address 0, where nothing is mapped. */
 static IRExpr *byte_of(IRSB *out, IRExpr *address) {
   IRExpr *is_low = binary(out, Ity_I1, Iop_CmpLT64U, address, word(touches_limit()));
   IRExpr *granule =
@@ -62,7 +61,7 @@ static IRExpr *byte_of(IRSB *out, IRExpr *address) {
 }
 
 static void check_data(IRSB *out, IRExpr *address, SizeT size, IRExpr *guard) {
-  if (guard) /* what is not done is done at address 0 */
+  if (guard) /* an access that is not made counts as one to address 0 */
     address = compute(out, Ity_I64, IRExpr_ITE(guard, address, word(0)));
   for (SizeT done = 0; done < size; done += GRANULE) {
     SizeT part = size - done < (SizeT)GRANULE ? size - done : (SizeT)GRANULE;
@@ -110,7 +109,7 @@ static SizeT size_of(const IRSB *sb, IRExpr *value) {
   return sizeofIRType(typeOfIRExpr(sb->tyenv, value));
 }
 
-/* What a statement reads and writes. */
+/* Checks the reads and writes of a statement. */
 static void check_accesses(IRSB *out, const IRStmt *s) {
   switch (s->tag) {
   case Ist_WrTmp:
@@ -156,8 +155,8 @@ static void check_accesses(IRSB *out, const IRStmt *s) {
   }
 }
 
-/* Whether a statement makes an address in the stack: the stack pointer, or one that was, plus or
- * minus a constant. No module is there, and every third access is. */
+/* Whether a statement makes an address in the stack: the stack pointer, or another such address,
+ * plus or minus a constant. No module is in the stack, and every third access is. */
 static Bool makes_stack_address(const IRStmt *s, const VexGuestLayout *layout,
                                 const Bool *is_stack) {
   if (s->tag != Ist_WrTmp)
@@ -207,7 +206,7 @@ IRSB *add_checks(const IRSB *in, const VexGuestLayout *layout, CodeKind (*kind_o
       granule = ~(Addr)0; /* what follows need not be executed */
     if (makes_stack_address(s, layout, is_stack))
       is_stack[s->Ist.WrTmp.tmp] = True;
-    /* Before it is done: it may end the program. */
+    /* Before the access, which may end the program. */
     if (!kind.is_loader && !uses_stack(s, is_stack))
       check_accesses(out, s);
     addStmtToIRSB(out, s);

@@ -5,10 +5,10 @@
 #include <pub_tool_basics.h>
 #include <pub_tool_tooliface.h>
 
-/* What the code at an address is. */
+/* The kind of the code at an address. */
 typedef struct {
-  Bool is_recorded; /* its own first touches are */
-  Bool is_loader;   /* what it reads and writes is not the program's doing */
+  Bool is_recorded; /* its own first touches are recorded */
+  Bool is_loader;   /* its reads and writes are not the program's */
   Bool is_end;      /* the startup is over when it is reached */
 } CodeKind;
 

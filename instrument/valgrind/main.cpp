@@ -1,9 +1,8 @@
 // frontload-valgrind: records which code and data an unmodified program touches, in order of first
 // touch, by running it in valgrind with a tool of ours (tool.c).
 //
-// This file holds the command line, and what can be refused before the program runs. Then valgrind
-// takes this process over: signals, the terminal and the exit status are between it and whoever
-// started it.
+// This file holds the command line, and the checks before the program runs. Then valgrind replaces
+// this process, with its signals, terminal and exit status.
 #include "format/frontload_role.h"
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
@@ -78,7 +77,7 @@ static bool hasOwnRights(const char *path) {
          getxattr(path, "security.capability", nullptr, 0) >= 0;
 }
 
-/// Whether a command can be recorded at all; a script is what its interpreter makes of it.
+/// Whether a command can be recorded at all; a script's interpreter is not checked.
 static int checkProgram(const std::string &name) {
   auto found = sys::findProgramByName(name);
   SmallString<256> path;
@@ -95,7 +94,7 @@ static int checkProgram(const std::string &name) {
                 "record a copy without them, as the user that has these rights");
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file || (*file)->getBuffer().starts_with("#!"))
-    return EXIT_SUCCESS; // valgrind says what is wrong with the first
+    return EXIT_SUCCESS; // valgrind reports an unreadable file
   if (auto identity = LinkedFile::read(**file); !identity)
     return fail(createStringError(path + ": cannot be recorded: " + toString(identity.takeError())),
                 EXIT_NOT_EXECUTABLE);
@@ -111,7 +110,7 @@ static int record(char **arguments, const OutputPattern &pattern, const std::str
   }
   if (int status = checkProgram(arguments[0]))
     return status;
-  // A trace that passes the limit for file sizes is a problem to tell, no reason to die.
+  // A trace that passes the limit for file sizes must not end us, but be reported.
   auto original = std::signal(SIGXFSZ, SIG_IGN);
   Error problem = pattern.check(arguments[0]);
   std::signal(SIGXFSZ, original);
@@ -119,19 +118,19 @@ static int record(char **arguments, const OutputPattern &pattern, const std::str
     return fail(std::move(problem), EXIT_FAILED, howToWrite);
   std::vector<std::string> words = {
       *valgrind,
-      "--command-line-only=yes", // not what the user has set for other tools
+      "--command-line-only=yes", // not the user's options for other tools
       "--tool=frontload",
       "--quiet",
       "--vgdb=no",
-      // When a fault ends the program, Valgrind says where. It has no debug info here; the callers
-      // that it would name are what happens to be on the stack, such as the environment.
+      // If a fault ends the program, Valgrind prints its place. Without debug info it would take
+      // any data on the stack, such as the environment, for callers.
       "--num-callers=1",
       "--trace-children=yes",
       "--output=" + pattern.absolute(),
   };
   for (const std::string &name : moduleOption) {
     SmallString<256> path(name);
-    if (path.str().contains('/')) // it leads from here, not from where the program goes
+    if (path.str().contains('/')) // relative to this folder, not to the program's later one
       sys::fs::make_absolute(path);
     words.push_back(("--module=" + path).str());
   }

@@ -1,13 +1,13 @@
-/* Writing, which may not harm the program, and what Valgrind says of it, which may not tell its
- * secrets. (The functions of the core that are replaced here are linked with --wrap.) */
+/* Writes without harm to the program, and keeps its secrets out of Valgrind's messages. (The
+ * functions of the core that are replaced here are linked with --wrap.) */
 #include "messages.h"
 
 #include <pub_tool_vki.h>
 
 #include "base/system_calls.h"
 
-/* Of the core: where its messages and ours go. In every version of it this begins with a
- * descriptor, beyond those of the program, and below 0 nothing is written. */
+/* Of the core: the place of its messages and ours. In every version this begins with a descriptor
+ * beyond those of the program; below 0, nothing is written. */
 extern Int VG_(log_output_sink)[];
 
 void messages_leave_standard_error(void) {
@@ -18,7 +18,7 @@ void messages_leave_standard_error(void) {
 Int real_write(Int descriptor, const void *bytes, Int size) __asm__("__real_vgPlain_write");
 Int wrap_write(Int descriptor, const void *bytes, Int size) __asm__("__wrap_vgPlain_write");
 
-/* The program's own signals may wait, and stay. Valgrind does not block any while it starts. */
+/* The program's own pending signals stay. Valgrind does not block any while it starts. */
 static Int write_message(Int descriptor, const void *bytes, Int size) {
   const signal_set sent = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
   signal_set blocked;
@@ -31,9 +31,8 @@ static Int write_message(Int descriptor, const void *bytes, Int size) {
   return written;
 }
 
-/* In place of the core's, by which it and we write messages and traces: the signal that comes with
- * a reader that has gone, or with a limit on file sizes, would end the program, which has not
- * caused it. */
+/* Replaces the core's function, which writes its messages and ours, and traces. If the reader has
+ * gone, or a file may not grow, a signal would end the program, which has not caused it. */
 Int wrap_write(Int descriptor, const void *bytes, Int size) {
   if (descriptor == VG_(log_output_sink)[0])
     return write_message(descriptor, bytes, size);
@@ -43,13 +42,13 @@ Int wrap_write(Int descriptor, const void *bytes, Int size) {
   return written;
 }
 
-/* In place of the core's, which says where a thread is and who has called that. There is no debug
- * info here: callers would be what happens to be on the stack, such as the environment. What
- * --num-callers=1 says is not asked where Valgrind gives up. */
+/* Replaces the core's function, which prints a thread's place and callers. Without debug info, any
+ * data on the stack, such as the environment, would be taken for callers. If Valgrind gives up, it
+ * ignores --num-callers=1. */
 void real_stack_trace(ThreadId thread,
-                      UInt most_callers) __asm__("__real_vgPlain_get_and_pp_StackTrace");
+                      UInt max_callers) __asm__("__real_vgPlain_get_and_pp_StackTrace");
 void wrap_stack_trace(ThreadId thread,
-                      UInt most_callers) __asm__("__wrap_vgPlain_get_and_pp_StackTrace");
-void wrap_stack_trace(ThreadId thread, UInt most_callers) {
-  real_stack_trace(thread, most_callers ? 1 : 0);
+                      UInt max_callers) __asm__("__wrap_vgPlain_get_and_pp_StackTrace");
+void wrap_stack_trace(ThreadId thread, UInt max_callers) {
+  real_stack_trace(thread, max_callers ? 1 : 0);
 }

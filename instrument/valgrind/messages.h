@@ -1,5 +1,5 @@
-/* What the tool says, to where Valgrind writes: the standard error output that the program began
- * with, even if the program has closed it. */
+/* The tool's messages. They go where Valgrind writes: to the standard error output that the program
+ * began with, even if the program has closed it. */
 #ifndef FRONTLOAD_VALGRIND_MESSAGES_H
 #define FRONTLOAD_VALGRIND_MESSAGES_H
 
@@ -8,8 +8,8 @@
 
 #define warn(format, ...) VG_(printf)("frontload-valgrind: warning: " format "\n", __VA_ARGS__)
 
-/* Where standard error was closed, the core has kept 2. That belongs to the program: it would not
- * get a file of this number, or find messages in it. */
+/* If standard error was closed, the core has kept descriptor 2. That belongs to the program, which
+ * would get no file of this number, or find messages in it. */
 void messages_leave_standard_error(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads what it takes of an ELF file, in bounded time, whatever is in it. */
+/* Reads the needed parts of an ELF file, in bounded time, whatever is in it. */
 #include "module_file.h"
 
 #include <pub_tool_libcassert.h>
@@ -12,15 +12,15 @@
 
 #include <elf.h>
 
-/* Of the core, and in every version of it: an errno if Valgrind refuses to run a program, be it
- * that nobody may execute it, or that it has rights of its own. */
+/* Of the core, in every version: an errno if Valgrind refuses to run a program, because it is not
+ * executable or has rights of its own. */
 extern Int VG_(check_executable)(Bool *is_setuid, const HChar *name, Bool allow_setuid);
 
-enum { MOST_HEADERS = 64, MOST_NOTES = 4096, MOST_DYNAMIC = 512, LONGEST_NAME = 4096 };
-/* A symbol table that is larger is not searched. */
-static const ULong most_table = 1ULL << 30;
-/* No start uses more memory than this behind what is in the file; a file may say that it has it. */
-static const ULong most_memory = 1ULL << 30;
+enum { MAX_HEADERS = 64, MAX_NOTES = 4096, MAX_DYNAMIC = 512, MAX_NAME = 4096 };
+/* Larger symbol tables are not searched. */
+static const ULong max_table = 1ULL << 30;
+/* No start uses more memory than this behind a file's bytes; a file may claim more. */
+static const ULong max_memory = 1ULL << 30;
 
 static ModuleFile *files;
 
@@ -42,7 +42,7 @@ static Bool read_at(Int fd, ULong offset, void *bytes, ULong size) {
 
 /* A zero-terminated copy of the text at an offset, "" if there is none. */
 static HChar *text_at(Int fd, ULong offset) {
-  HChar text[LONGEST_NAME] = "";
+  HChar text[MAX_NAME] = "";
   if (VG_(lseek)(fd, offset, VKI_SEEK_SET) == (Off64T)offset) {
     Int size = VG_(read)(fd, text, sizeof text - 1);
     text[size < 0 ? 0 : size] = 0;
@@ -51,7 +51,7 @@ static HChar *text_at(Int fd, ULong offset) {
 }
 
 static void read_build_id(ModuleFile *file, Int fd, const Elf64_Phdr *header) {
-  static UChar notes[MOST_NOTES];
+  static UChar notes[MAX_NOTES];
   ULong size = header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes;
   if (!read_at(fd, header->p_offset, notes, size))
     return;
@@ -62,7 +62,7 @@ static void read_build_id(ModuleFile *file, Int fd, const Elf64_Phdr *header) {
     if (next > size)
       return;
     if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-        VG_(memcmp)(notes + name, "GNU", 4) == 0 && note->n_descsz <= MOST_BUILD_ID) {
+        VG_(memcmp)(notes + name, "GNU", 4) == 0 && note->n_descsz <= MAX_BUILD_ID) {
       VG_(memcpy)(file->build_id, notes + text, note->n_descsz);
       file->build_id_size = note->n_descsz;
       return;
@@ -71,7 +71,7 @@ static void read_build_id(ModuleFile *file, Int fd, const Elf64_Phdr *header) {
   }
 }
 
-/* Where in the file what belongs at an address is; all ones if it is not in the file. */
+/* The offset in the file of an address; all ones if it is not in the file. */
 static ULong offset_of(const Elf64_Phdr *headers, UInt count, Addr address) {
   for (UInt i = 0; i < count; ++i)
     if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr &&
@@ -82,7 +82,7 @@ static ULong offset_of(const Elf64_Phdr *headers, UInt count, Addr address) {
 
 static void read_soname(ModuleFile *file, Int fd, const Elf64_Phdr *headers, UInt count,
                         const Elf64_Phdr *dynamic) {
-  static Elf64_Dyn entries[MOST_DYNAMIC];
+  static Elf64_Dyn entries[MAX_DYNAMIC];
   ULong size = dynamic->p_filesz < sizeof entries ? dynamic->p_filesz : sizeof entries;
   if (!read_at(fd, dynamic->p_offset, entries, size))
     return;
@@ -99,7 +99,7 @@ static void read_soname(ModuleFile *file, Int fd, const Elf64_Phdr *headers, UIn
 
 /* The name that the kernel has for an open file. */
 static HChar *path_of(Int fd, const HChar *otherwise) {
-  HChar link[32], path[LONGEST_NAME];
+  HChar link[32], path[MAX_NAME];
   VG_(sprintf)(link, "/proc/self/fd/%d", fd);
   SSizeT size = VG_(readlink)(link, path, sizeof path - 1);
   path[size < 0 ? 0 : size] = 0;
@@ -113,12 +113,12 @@ static ULong size_of(Int fd) {
 
 static ModuleFile *read_file(Int fd, const HChar *name) {
   Elf64_Ehdr head;
-  static Elf64_Phdr headers[MOST_HEADERS];
+  static Elf64_Phdr headers[MAX_HEADERS];
   if (!read_at(fd, 0, &head, sizeof head) || VG_(memcmp)(head.e_ident, ELFMAG, SELFMAG) ||
       head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != FRONTLOAD_MACHINE ||
       head.e_phentsize != sizeof *headers)
     return NULL;
-  UInt count = head.e_phnum < MOST_HEADERS ? head.e_phnum : MOST_HEADERS;
+  UInt count = head.e_phnum < MAX_HEADERS ? head.e_phnum : MAX_HEADERS;
   if (!read_at(fd, head.e_phoff, headers, count * sizeof *headers))
     return NULL;
   ModuleFile *file = VG_(calloc)("frontload.file", 1, sizeof *file);
@@ -139,12 +139,12 @@ static ModuleFile *read_file(Int fd, const HChar *name) {
       file->begin = h->p_vaddr;
     if (h->p_vaddr + h->p_memsz > file->end)
       file->end = h->p_vaddr + h->p_memsz;
-    if ((h->p_flags & PF_X) && file->num_code < MOST_CODE_SEGMENTS)
+    if ((h->p_flags & PF_X) && file->num_code < MAX_CODE_SEGMENTS)
       file->code[file->num_code++] = (CodeSegment){h->p_vaddr, h->p_offset, h->p_filesz};
   }
-  ULong most = size_of(fd) + most_memory;
-  if (file->begin < file->end && file->end - file->begin > most) {
-    file->end = file->begin + most;
+  ULong max_size = size_of(fd) + max_memory;
+  if (file->begin < file->end && file->end - file->begin > max_size) {
+    file->end = file->begin + max_size;
     file->is_cut = True;
   }
   return file;
@@ -153,7 +153,7 @@ static ModuleFile *read_file(Int fd, const HChar *name) {
 Bool module_can_run(const HChar *name) {
   if (VG_(check_executable)(NULL, name, False) != 0)
     return False;
-  /* It may be a pipe, to which nobody writes. */
+  /* It may be a pipe without a writer. */
   SysRes opened = VG_(open)(name, VKI_O_RDONLY | VKI_O_NONBLOCK, 0);
   if (sr_isError(opened))
     return False;
@@ -211,18 +211,18 @@ Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias)
   if (!found)
     return False;
   *bias = address - (found->address - found->offset + offset);
-  return VG_PGROUNDDN(*bias) == *bias; /* else no loader has done it: see touches.c, which counts
+  return VG_PGROUNDDN(*bias) == *bias; /* else no loader has mapped it: touches.c counts
                                         * granules from the beginning of a module */
 }
 
-/* `left` is how much of the file may still be read as tables: an honest file has no two of them in
- * one place. */
+/* `left` is how much of the file may still be read as tables, which do not overlap in an honest
+ * file. */
 static Bool find_in_table(Int fd, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
                           const HChar *name, ULong *left, Addr *address, ULong *size) {
-  /* Before there is room for them: Valgrind ends the program if there is none. */
-  ULong most = *left < most_table ? *left : most_table;
-  if (symbols->sh_size > most || names->sh_size > most - symbols->sh_size || !names->sh_size ||
-      symbols->sh_entsize != sizeof(Elf64_Sym))
+  /* Before allocation: Valgrind ends the program if there is no room. */
+  ULong max_size = *left < max_table ? *left : max_table;
+  if (symbols->sh_size > max_size || names->sh_size > max_size - symbols->sh_size ||
+      !names->sh_size || symbols->sh_entsize != sizeof(Elf64_Sym))
     return False;
   *left -= symbols->sh_size + names->sh_size;
   Elf64_Sym *table = VG_(malloc)("frontload.symbols", symbols->sh_size);

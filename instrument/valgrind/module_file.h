@@ -1,4 +1,4 @@
-/* What a recorder has to know of a mapped ELF file: where its segments belong, and who it is. */
+/* A mapped ELF file: the place of its segments, and its identity. */
 #ifndef FRONTLOAD_VALGRIND_MODULE_FILE_H
 #define FRONTLOAD_VALGRIND_MODULE_FILE_H
 
@@ -9,16 +9,16 @@ typedef struct {
   ULong offset, size; /* in the file */
 } CodeSegment;
 
-enum { MOST_CODE_SEGMENTS = 16, MOST_BUILD_ID = 64 };
+enum { MAX_CODE_SEGMENTS = 16, MAX_BUILD_ID = 64 };
 
-/* All addresses are those of the file: what is in memory, minus the load bias. */
+/* All addresses are those of the file: the run-time address minus the load bias. */
 typedef struct ModuleFile {
   HChar *path; /* absolute, as the kernel has it */
-  UChar build_id[MOST_BUILD_ID];
+  UChar build_id[MAX_BUILD_ID];
   UInt build_id_size; /* 0 if it has none */
   Addr begin, end;    /* of all that is loaded */
-  Bool is_cut;        /* the end is before that: the file says that it needs very much memory */
-  CodeSegment code[MOST_CODE_SEGMENTS];
+  Bool is_cut;        /* `end` was lowered: the file claims too much memory */
+  CodeSegment code[MAX_CODE_SEGMENTS];
   UInt num_code;
   Bool is_position_independent;
   HChar *interpreter, *soname; /* NULL if it has none */
@@ -27,22 +27,22 @@ typedef struct ModuleFile {
   struct ModuleFile *next;
 } ModuleFile;
 
-/* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. The
- * same file is read once: by its path, its build-id and its segments. */
+/* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. Files
+ * with the same path, build-id and segments are one. */
 ModuleFile *module_file(const HChar *name);
 /* Whether two files have the same build-id, and the same segments; a file without a build-id has no
  * copies. */
 Bool module_is_copy(const ModuleFile *a, const ModuleFile *b);
-/* Whether Valgrind can run a program: it is one of this machine that runs as whoever starts it, or
- * a script. Valgrind looks at more of the headers than kernels do. */
+/* Whether Valgrind can run a program: it is one of this machine without rights of its own, or a
+ * script. Valgrind checks more of the headers than kernels do. */
 Bool module_can_run(const HChar *name);
 /* The name of a file: what follows the last slash of its path. */
 const HChar *module_name(const HChar *path);
-/* All that were read. */
+/* All files that were read. */
 ModuleFile *module_files(void);
 
-/* How far above its own addresses the file lies, if what is at `offset` in it is mapped as code at
- * `address`. False if no code of it is there. */
+/* The load bias of the file, if its code at `offset` is mapped at `address`. False if it has no
+ * code there. */
 Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias);
 
 /* The function of this name, by the symbol tables of the file. False if it has none. */

@@ -18,7 +18,7 @@
 
 enum { MAY_EXECUTE = 1, SCRIPT_HEAD = 255 };
 
-/* What is there under a name is no file: a pipe or a device. Who opens one may wait for ever. */
+/* Whether a path leads to a pipe or a device, where opening may wait for ever. */
 static bool is_irregular(const char *path) {
   struct stat status;
   return sys_stat(path, &status) == 0 && !S_ISREG(status.st_mode);
@@ -68,7 +68,7 @@ static bool find_loader(const struct elf_start *start, char path[PATH_MAX]) {
   return true;
 }
 
-/* What a script names as its interpreter. False if there is any doubt, or it is no script. */
+/* The interpreter of a script. False if there is any doubt, or it is no script. */
 static bool find_interpreter(const struct elf_start *start, char path[PATH_MAX]) {
   size_t at = 2;
   struct text text = text_in(path, PATH_MAX);
@@ -87,14 +87,14 @@ static bool find_interpreter(const struct elf_start *start, char path[PATH_MAX])
 
 enum verdict { PLAIN, UNCLEAR, IRREGULAR };
 
-/* Whether a file is what nearly all are: a program of this machine, whose loader is there, or a
- * script for one; or one that need not be tried, because it is not there. */
+/* PLAIN for nearly all files: a program of this machine whose loader exists, a script for one, or a
+ * file that cannot be executed anyway. */
 static enum verdict judge(const char *path) {
   struct elf_start start;
   char next[PATH_MAX];
   if (is_irregular(path))
     return IRREGULAR;
-  /* The core tells as well. A shell that goes through PATH has many of these. */
+  /* The core reports this as well. A shell that goes through PATH tries many such files. */
   if (may_execute(path) < 0)
     return PLAIN;
   int result = read_start(path, &start);
@@ -116,13 +116,13 @@ __attribute__((noreturn)) static void end(int status) {
     system_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-/* Where nobody would stop the program before it runs, it is not tried: that ends with 0. */
+/* If nothing would stop the program before it runs, it is not tried: the status is 0. */
 __attribute__((noreturn)) static void try(const char *path) {
   const char *const words[] = {path, NULL}, *const no_environment[] = {NULL};
   system_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
   if (system_call(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0, 0, 0) < 0)
     end(0);
-  /* It is stopped by this, which Valgrind may have blocked. */
+  /* SIGTRAP stops the process, and Valgrind may have blocked it. */
   signal_set stop = SIGNAL_BIT(SIGTRAP);
   if (system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&stop, 0, sizeof stop, 0, 0) < 0)
     end(0);
@@ -140,9 +140,9 @@ static int wait_for(long process) {
   return result == process ? status : 0;
 }
 
-/* Ends with the errno, or 0. */
+/* Ends with the errno of the exec, or 0. */
 __attribute__((noreturn)) static void watch_a_try(const char *path) {
-  /* Were it ignored, as the program may have it, there would be nothing to wait for. */
+  /* If SIGCHLD were ignored, as the program may have it, there would be nothing to wait for. */
   uintptr_t by_default[4] = {0}; /* struct kernel_sigaction */
   system_call(SYS_rt_sigaction, SIGCHLD, (long)by_default, 0, sizeof(signal_set), 0, 0);
   const long tries = fork_with(SIGCHLD);
@@ -164,13 +164,13 @@ int refused_exec(const char *path, bool may_make_processes) {
     return EACCES;
   if (verdict == PLAIN || !may_make_processes)
     return 0;
-  /* The program has no child that it does not know, nor a signal of its end: what executes another
-   * program sends SIGCHLD to its parent, so that is not this process. */
+  /* The program must not get a child that it does not know, nor a signal of its end. A process that
+   * executes another program sends SIGCHLD to its parent, so that parent is not this process. */
   const long watches = fork_with(0);
   if (watches == 0)
     watch_a_try(path);
   const int status = watches < 0 ? 0 : wait_for(watches);
   const int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  /* What is not permitted to a process that is traced may be to the program. */
+  /* A traced process may lack a permission that the program has. */
   return error == EPERM || error == EACCES ? 0 : error;
 }

@@ -26,13 +26,13 @@
 #include "touches.h"
 #include "trace_file.h"
 
-enum { MOST_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
+enum { MAX_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
 
 static const HChar *output, *role, *until;
 static Int milliseconds;
 
-/* What --module names. If that is a path, `file` is what it leads to at the start (NULL: nothing),
- * and `status` says where that lies: the program may go to where the path leads elsewhere. */
+/* A name of --module. If it is a path, `file` is the file that it leads to at the start (or NULL),
+ * with its `status`: the program may change to a folder where the path leads elsewhere. */
 typedef struct Wanted {
   const HChar *name;
   Bool is_path, was_seen;
@@ -41,24 +41,24 @@ typedef struct Wanted {
   struct Wanted *next;
 } Wanted;
 static Wanted *wanted, **last_wanted = &wanted;
-/* Code was mapped, and nothing says from which file. */
+/* Code was mapped from an unknown file. */
 static Bool was_file_unknown;
 
-/* The files that the kernel has mapped: the program and its loader, and where Valgrind lets the
- * program see a page of this tool. */
+/* The files that the kernel has mapped: the program and its loader, and this tool, if Valgrind lets
+ * the program see a page of it. */
 typedef struct {
   ModuleFile *file;
   Addr bias;
 } Started;
-static Started started[MOST_STARTED];
+static Started started[MAX_STARTED];
 static UInt num_started;
 static Bool has_begun;
 static Int first_process;
 
-/* Code whose accesses are not the program's: that of the loader, and what relocates a static PIE.
- */
+/* Code whose accesses are not the program's: the loader, or the function that relocates a static
+ * PIE. */
 static Addr loader_begin, loader_end;
-/* Where startup is over; 0 if it is not known. */
+/* The function that ends startup; 0 if unknown. */
 static Addr end_of_startup;
 static Bool was_end_found;
 
@@ -66,7 +66,7 @@ static void want(const HChar *name) {
   Wanted *w = VG_(calloc)("frontload.wanted", 1, sizeof *w);
   w->name = name;
   w->is_path = VG_(strchr)(name, '/') != NULL;
-  /* What is no file may be a pipe, to which nobody writes. */
+  /* The path may lead to a pipe without a writer. */
   if (w->is_path && !sr_isError(VG_(stat)(name, &w->status)) && VKI_S_ISREG(w->status.mode))
     w->file = module_file(name);
   *last_wanted = w;
@@ -94,8 +94,7 @@ static void print_options(void) {
 }
 static void print_no_more(void) {}
 
-/* Whether a file is called so, but for what may follow a dot: libfoo and libfoo.so are names of
- * libfoo.so.1, too. */
+/* Whether a file has this name, up to a dot: libfoo and libfoo.so also name libfoo.so.1. */
 static Bool begins_with(const HChar *file, const HChar *name) {
   SizeT length = VG_(strlen)(name);
   return file && VG_STREQN(length, file, name) && (file[length] == 0 || file[length] == '.');
@@ -113,7 +112,7 @@ static Bool is_named(const ModuleFile *file, const Wanted *w) {
          (!sr_isError(VG_(stat)(w->name, &now)) && now.dev == other.dev && now.ino == other.ino);
 }
 
-/* Whether --module names the file; takes note of that. */
+/* Whether --module names the file; notes that the name was seen. */
 static Bool is_wanted(const ModuleFile *file) {
   Bool result = False;
   for (Wanted *w = wanted; w; w = w->next)
@@ -132,7 +131,7 @@ static void record(ModuleFile *file, Addr bias, Bool is_program) {
   }
 }
 
-/* To be called when all that the kernel has mapped is known, and nothing has run. */
+/* Called when all files that the kernel has mapped are known, and nothing has run. */
 static void begin(void) {
   has_begun = True;
   const Started *program = NULL;
@@ -163,8 +162,8 @@ static void begin(void) {
   record(program->file, program->bias, True);
 }
 
-/* Where /proc is missing, as it may be in another root folder, nothing has the name of a file that
- * is mapped; those that --module names by a path are told by where they lie. */
+/* Without /proc, as in another root folder, mapped files have no names. Files that --module names
+ * by a path are then found by device and inode. */
 static ModuleFile *file_without_name(const NSegment *segment) {
   for (const Wanted *w = wanted; w; w = w->next)
     if (w->file && w->status.dev == segment->dev && w->status.ino == segment->ino)
@@ -173,8 +172,7 @@ static ModuleFile *file_without_name(const NSegment *segment) {
   return NULL;
 }
 
-/* The file that is mapped at an address as code, and how far above its own addresses. NULL if that
- * is none. */
+/* The file whose code is mapped at an address, and its load bias; NULL if there is none. */
 static ModuleFile *file_at(Addr address, Addr *bias) {
   const NSegment *segment = VG_(am_find_nsegment)(address);
   if (!segment || segment->kind != SkFileC)
@@ -189,7 +187,7 @@ static void mapped_at_start(Addr address, SizeT size, Bool reads, Bool writes, B
                             ULong handle) {
   Addr bias;
   ModuleFile *file = executes ? file_at(address, &bias) : NULL;
-  if (file && num_started < MOST_STARTED)
+  if (file && num_started < MAX_STARTED)
     started[num_started++] = (Started){file, bias};
 }
 
@@ -197,7 +195,7 @@ static void mapped(Addr address, SizeT size, Bool reads, Bool writes, Bool execu
   if (!has_begun)
     begin();
   Addr bias;
-  /* No file is read that nobody asked for. */
+  /* Without --module, no file is read. */
   ModuleFile *file = executes && wanted ? file_at(address, &bias) : NULL;
   if (file && is_wanted(file))
     record(file, bias, False);
@@ -223,12 +221,12 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
   return add_checks(in, layout, kind_of);
 }
 
-/* Whether the program has given itself a filter of system calls, and that was told. */
+/* Whether the program has filtered its system calls, and whether that was reported. */
 static Bool is_filtered, was_filter_told;
 
 static void before_call(ThreadId thread, UInt number, UWord *arguments, UInt count) {}
 
-/* A filter may kill whoever opens a file, and there is no way to ask it. */
+/* A filter may kill a process that opens a file, and cannot be asked beforehand. */
 static void after_call(ThreadId thread, UInt number, UWord *arguments, UInt count, SysRes result) {
   Bool is_filter = (number == __NR_prctl && arguments[0] == VKI_PR_SET_SECCOMP) ||
                    (number == __NR_seccomp && arguments[0] <= SECCOMP_SET_MODE_FILTER);
@@ -290,14 +288,14 @@ static void before_options(void) {
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)
 
-/* In place of the core's: nothing here needs debug info, which takes long to read, and Valgrind
- * ends a program whose debug info it does not understand. (Linked with --wrap.) */
+/* Replaces the core's function: nothing here needs debug info, which takes long to read, and
+ * Valgrind ends a program whose debug info it does not understand. (Linked with --wrap.) */
 ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind,
                       Int descriptor) __asm__("__wrap_vgPlain_di_notify_mmap");
 ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor) { return 0; }
 
-/* In place of the core's: what Valgrind cannot run, of another machine or with the rights of
- * another user, is executed as ever, and not recorded. */
+/* Replaces the core's function: a program that Valgrind cannot run, of another machine or with
+ * another user's rights, is executed outside of Valgrind, and not recorded. */
 Bool real_traces_child(const HChar *name, const HChar **arguments) __asm__(
     "__real_vgPlain_should_we_trace_this_child");
 Bool wrap_traces_child(const HChar *name, const HChar **arguments) __asm__(
@@ -306,15 +304,16 @@ Bool wrap_traces_child(const HChar *name, const HChar **arguments) {
   return real_traces_child(name, arguments) && module_can_run(name);
 }
 
-/* In place of the core's, which Valgrind calls before an exec from which it cannot go back: an exec
- * that fails, fails in the program. Whoever has filtered its system calls may not make a process.
- */
+/* Replaces the core's function, which Valgrind calls before an exec from which it cannot go back: a
+ * failing exec then fails in the program. A program that has filtered its system calls may not make
+ * a process. */
 SysRes real_check(const HChar *name, Int *descriptor,
                   Bool allows_setuid) __asm__("__real_vgPlain_pre_exec_check");
 SysRes wrap_check(const HChar *name, Int *descriptor,
                   Bool allows_setuid) __asm__("__wrap_vgPlain_pre_exec_check");
 SysRes wrap_check(const HChar *name, Int *descriptor, Bool allows_setuid) {
-  /* First, because the core opens whatever it is. It knows better why a file cannot be executed. */
+  /* First, because the core opens any kind of file. The core knows better why a file cannot be
+   * executed. */
   const Int error = refused_exec(name, !is_filtered);
   const SysRes refused = {._isError = True, ._val = error};
   if (error == VKI_EACCES)

@@ -24,9 +24,9 @@ typedef struct Mapped {
   struct Mapped *next;
 } Mapped;
 
-/* Programs, their libraries and their heap lie below 64 GiB in Valgrind: it keeps what is above for
- * itself, but for the first stack. */
-static const Addr highest_limit = (Addr)1 << 36, lowest_limit = (Addr)1 << 32;
+/* Programs, their libraries and their heap lie below 64 GiB in Valgrind: it keeps higher addresses
+ * for itself, except for the first stack. */
+static const Addr max_limit = (Addr)1 << 36, min_limit = (Addr)1 << 32;
 static Addr limit;
 static UChar *bytes;
 static Mapped *modules;
@@ -35,8 +35,8 @@ static Bool has_ended;
 static UInt end_time; /* of VG_(read_millisecond_timer); 0: none */
 
 Bool touches_begin(void) {
-  for (limit = highest_limit; limit >= lowest_limit; limit >>= 1) {
-    /* One more, so that the byte behind the last one can be tested, too. */
+  for (limit = max_limit; limit >= min_limit; limit >>= 1) {
+    /* One page more, so that the byte behind the last one can be tested, too. */
     SysRes room = VG_(am_mmap_anon_float_valgrind)((limit >> GRANULE_SHIFT) + VKI_PAGE_SIZE);
     if (!sr_isError(room)) {
       bytes = (UChar *)sr_Res(room);
@@ -60,10 +60,10 @@ static SizeT num_bytes(const Mapped *m) {
   return (((end_of(m) - 1) >> GRANULE_SHIFT) - (begin_of(m) >> GRANULE_SHIFT)) + 1;
 }
 
-/* What is known of a module's granules; NULL if that is nothing. */
+/* The bytes of a module's granules; NULL if there are none. */
 static UChar *bytes_of(const Mapped *m) { return m->is_mapped ? first_byte(m) : m->kept; }
 
-/* The same of a module that is in memory twice: as it is, or as a copy. */
+/* The bytes of any mapping of the file, maybe a former one; NULL if there are none. */
 static const UChar *known_bytes(const ModuleFile *file) {
   for (const Mapped *m = modules; m; m = m->next)
     if (m->file == file && bytes_of(m))
@@ -110,7 +110,7 @@ void touches_add(ModuleFile *file, Addr bias, Bool is_program) {
 
 void touches_remove(Addr begin, SizeT size) {
   for (Mapped *m = modules; m; m = m->next) {
-    /* A library goes as a whole; what maps over a part of it is its own segment. */
+    /* A library is unmapped as a whole; a mapping over a part of it is its own segment. */
     if (!m->is_mapped || begin > begin_of(m) || begin + size < end_of(m))
       continue;
     m->is_mapped = False;

@@ -1,4 +1,4 @@
-/* The bytes of a trace, and what happens when they cannot be written. */
+/* The bytes of a trace, and the handling of write errors. */
 #include "trace_file.h"
 
 #include <pub_tool_aspacemgr.h>
@@ -17,26 +17,26 @@
 #include "base/system_calls.h"
 #include "messages.h"
 
-/* Of the core, and in every version of it: moves a descriptor to where programs neither see nor
- * close it; maps a file where they do not see it. */
+/* Of the core, in every version: moves a descriptor to where programs neither see nor close it;
+ * maps a file where they do not see it. */
 extern Int VG_(safe_fd)(Int oldfd);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd,
                                                       Off64T offset);
 
-enum { LONGEST_PATH = 4096, LONGEST_NAME = 512, LONGEST_SUFFIX = 32 };
+enum { MAX_PATH = 4096, MAX_NAME = 512, MAX_SUFFIX = 32 };
 
 static const HChar *pattern;
 static enum { NOT_YET_OPEN, OPEN, FULL, IMPOSSIBLE } state;
 static Int file = -1;
-static HChar path[LONGEST_PATH + LONGEST_NAME + LONGEST_SUFFIX];
+static HChar path[MAX_PATH + MAX_NAME + MAX_SUFFIX];
 static UInt num_modules;
-/* Of the run that this process is part of (see frontload_trace.h): when it was begun. A child that
- * it forks has the same. */
+/* The time when the run of this process was begun (see frontload_trace.h); forked children have the
+ * same. */
 static ULong run;
 static Bool is_forked, may_open = True;
 static char role[FRONTLOAD_ROLE_SIZE];
 
-/* What a program is started with names its role, and that of what it forks. */
+/* The environment at a program's start names its role, and that of its forked children. */
 static void choose_role(const HChar *otherwise) {
   const HChar *named = VG_(getenv)(FRONTLOAD_ROLE_VARIABLE);
   if (named && (!*named || frontload_copy_role(role, named)))
@@ -55,29 +55,29 @@ void trace_begin(const HChar *text, const HChar *role_otherwise) {
   choose_role(role_otherwise);
 }
 
-/* The beginning of the file, which is on the disk when it is mapped: counting what was written
- * costs no system call. What follows is written; if it were mapped, too, a full disk would end the
+/* The beginning of the file, which is on the disk when it is mapped: counting records costs no
+ * system call. The records are written; if they were mapped, too, a full disk would end the
  * program. */
 static struct frontload_trace_header *header;
 
 /* See base/file_systems.h. */
 static Bool moves;
 
-/* Whether the header can be stored to; to be asked right before that. */
+/* Whether the header can be stored to; call this right before the store. */
 static Bool can_count(void) { return !moves || can_store_to(header); }
 
-/* The name of the trace. What is longer than any path may be is cut, and still longer than that. */
+/* The name of the trace. A name longer than any path may be is cut, and stays longer than that. */
 static void expand(const HChar *program) {
   const HChar *name = module_name(program);
   SizeT at = 0;
-  for (const HChar *c = pattern; *c && at < LONGEST_PATH; ++c) {
+  for (const HChar *c = pattern; *c && at < MAX_PATH; ++c) {
     if (*c != '%') {
       path[at++] = *c;
       continue;
     }
     switch (*++c) {
     case 'm':
-      at += VG_(snprintf)(path + at, LONGEST_NAME, "%s", name);
+      at += VG_(snprintf)(path + at, MAX_NAME, "%s", name);
       break;
     case 'p':
       at += VG_(sprintf)(path + at, "%d", VG_(getpid)());
@@ -89,7 +89,7 @@ static void expand(const HChar *program) {
   path[at] = 0;
 }
 
-/* 0: the header cannot be stored to. */
+/* `error` 0: the header cannot be stored to. */
 static const HChar *reason(UWord error) {
   static HChar number[32];
   if (!error)
@@ -113,8 +113,7 @@ static SysRes create_new(void) {
   return VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
 }
 
-/* Makes a file that was not there before (a link is taken for one): .1, .2... are appended to a
- * name that is taken. */
+/* Creates a new file: .1, .2... are appended to a name that is taken, by a file or a link. */
 static Int create(void) {
   SizeT length = VG_(strlen)(path);
   struct free_suffix search = FREE_SUFFIX;
@@ -138,7 +137,7 @@ static Int create(void) {
   return -1;
 }
 
-/* Writes all of it. An errno if that fails, else 0. */
+/* Writes all bytes. Returns an errno, or 0. */
 static UWord write_all(const void *bytes, Int size) {
   Int written = VG_(write)(file, bytes, size);
   if (written == size)

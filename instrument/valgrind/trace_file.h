@@ -10,21 +10,21 @@
 #include "module_file.h"
 
 /* Where traces go: the pattern of --output, with %m, %p and %%. Checked by frontload-valgrind.
- * `role` is that of a process whose environment does not say it; or NULL. */
+ * `role` is for a process whose environment names none; or NULL. */
 void trace_begin(const HChar *pattern, const HChar *role);
 
-/* One first touch, in a module whose `number` says which it is in this trace; 0 is given a number,
- * and announced. `program` is announced before all others. */
+/* Records a first touch. A `module` without a number in this trace gets one, and is announced.
+ * `program` is announced before all others. */
 void trace_event(enum frontload_record_kind kind, ModuleFile *program, ModuleFile *module,
                  Addr address);
 
 /* Recording ends here on purpose. */
 void trace_mark_startup_done(void);
 
-/* From here on nothing is opened: processes that this one forks have no traces. */
+/* From here on no file is opened: processes that this one forks have no traces. */
 void trace_open_no_more(void);
 
-/* In a forked child: what follows goes to a trace of its own. */
+/* In a forked child: later touches go to a trace of its own. */
 void trace_begin_again(void);
 
 #endif

@@ -1,4 +1,4 @@
-//===- elf_start.cpp - how a linked file starts, as far as the file tells --===//
+//===- elf_start.cpp - the dynamic linker's work at a file's start ---------===//
 //
 // Everything here is untrusted input. This finds tables as the dynamic linker does, by the program
 // headers and the dynamic section, so it works for stripped files too. It goes by their addresses,
@@ -17,7 +17,7 @@ using namespace llvm::object;
 namespace frontload {
 
 namespace {
-/// One file's walk through its own tables.
+/// Walks through one file's tables.
 template <class ELFT> class Loader {
   using Word = typename ELFT::uint;
 
@@ -37,8 +37,8 @@ public:
     for (const auto &entry : used)
       tags[entry.getTag()] = entry.getVal();
     // dl_main() of glibc's elf/rtld.c: rtld_setup_main_map() reads the hash table's header,
-    // _dl_init_paths() where to search, then comes the debugger's word; _dl_map_object_deps() reads
-    // what is needed, _dl_check_map_versions() in which version.
+    // _dl_init_paths() the search paths, then comes the debugger's word; _dl_map_object_deps()
+    // reads the needed libraries, _dl_check_map_versions() their versions.
     events.read(address);
     for (int64_t table : {ELF::DT_GNU_HASH, ELF::DT_HASH})
       if (tags.count(table)) {

@@ -1,4 +1,4 @@
-//===- elf_start.h - how a linked file starts, as far as the file tells ----===//
+//===- elf_start.h - the dynamic linker's work at a file's start -----------===//
 //
 // Before a program's own code runs, the dynamic linker reads its tables and writes to every
 // relocated page. No trace of the program shows that, but the file does.
@@ -15,16 +15,16 @@
 
 namespace frontload {
 
-/// What happens while a file is loaded, in order.
+/// The events of loading a file, in order.
 struct LoadEvents {
   /// The dynamic linker reads, or writes, at an address.
   llvm::function_ref<void(uint64_t)> read, write;
-  /// It has read what it has to know of the file; what follows are the relocations.
+  /// The tables have been read; the relocations follow.
   llvm::function_ref<void()> beforeRelocation;
 };
 
-/// Tells what the dynamic linker touches in the ELF file in `bytes` with these segments, in the
-/// order of glibc's.
+/// Reports what glibc's dynamic linker touches in the ELF file in `bytes` with these segments, in
+/// order.
 llvm::Error loadProgram(llvm::StringRef bytes, llvm::ArrayRef<FileSegment> segments,
                         const LoadEvents &events);
 

@@ -1,4 +1,4 @@
-//===- io_model.cpp - what it costs to bring a file into memory ------------===//
+//===- io_model.cpp - the cost of bringing a file into memory --------------===//
 //
 // What Linux does by default:
 // * 128 KiB of readahead: VM_READAHEAD_PAGES in include/linux/pagemap.h, which becomes a device's
@@ -34,11 +34,10 @@ static constexpr DeviceProfile profiles[] = {
     // full; one at a time, 4,000 to 6,000 are reported.
     {"emmc", 1 / 5000.0, 250e6, readahead, faultAround, page, "eMMC 5.1, HS400, 250 MB/s", 1,
      FRONTLOAD_GAP_EMMC},
-    // NVMe, PCIe 3 x4: 19,000 random reads a second at queue depth 1 (data sheet of Samsung's
-    // 970 EVO Plus), 2.6 GB/s read in sequence at queue depth 2, as readahead does (measured by
+    // NVMe, PCIe 3 x4: 19,000 random reads a second at queue depth 1 (data sheet of Samsung's 970
+    // EVO Plus), 2.6 GB/s read in sequence at queue depth 2, as readahead does (measured by
     // kitguru.net on a 970 EVO; its 3.5 GB/s take a deeper queue). SATA (870 EVO: 13,000 a second,
-    // 560 MB/s) would pay 1.5 times as
-    // much for a request, and 5 times as much for a byte.
+    // 560 MB/s) would pay 1.5 times as much for a request, and 5 times as much for a byte.
     {"ssd", 1 / 19000.0, 2.6e9, readahead, faultAround, page, "NVMe on PCIe 3 x4, 2.6 GB/s", 32,
      FRONTLOAD_GAP_SSD},
     // 1 Gbit/s Ethernet, of which TCP leaves 118 MB/s; half a millisecond for a round trip and a
@@ -48,7 +47,7 @@ static constexpr DeviceProfile profiles[] = {
      "a server's memory over Ethernet of 1 Gbit/s", 16, FRONTLOAD_GAP_NFS},
 };
 
-// scripts/frontload/device/kinds.py has the same figures; nothing limits the bytes there.
+// scripts/frontload/device/kinds.py has the same figures, with unlimited bandwidth.
 static constexpr DeviceProfile lazy = {"lazy",
                                        5e-3,
                                        1e12,
@@ -64,8 +63,8 @@ const DeviceProfile &lazyProfile() { return lazy; }
 DeviceProfile customDevice(double latency, double bandwidth) {
   DeviceProfile device = {"custom",    latency, bandwidth,     readahead,
                           faultAround, page,    "as described"};
-  // The same part of what a request is worth as on the disk.
-  device.largestGap = std::min<uint64_t>(uint64_t(latency * bandwidth * 3 / 8), FRONTLOAD_GAP_HDD);
+  // As on the disk, a part of the bytes that could be read during one latency.
+  device.maxGap = std::min<uint64_t>(uint64_t(latency * bandwidth * 3 / 8), FRONTLOAD_GAP_HDD);
   return device;
 }
 

@@ -1,4 +1,4 @@
-//===- io_model.h - what it costs to bring a file into memory --------------===//
+//===- io_model.h - the cost of bringing a file into memory ----------------===//
 //
 // Whether a layout is good depends on the device and the kernel: how long a request takes before
 // its first byte comes, how many bytes follow each second, and how much is read around a page
@@ -24,22 +24,22 @@ struct DeviceProfile {
   double latency;
   /// Bytes a second once they come.
   double bandwidth;
-  /// What is read around a page fault that finds no page, and at most ahead of a sequential reader.
+  /// Bytes read around a page fault that finds no page, and at most ahead of a sequential reader.
   uint64_t readaheadBytes;
-  /// The aligned range of which a fault also maps what is in memory already.
+  /// A fault also maps the cached pages in an aligned range of this size.
   uint64_t faultAroundBytes;
   uint64_t pageBytes;
   llvm::StringLiteral description;
-  /// How many requests it works on at once, so that their latencies pass together.
+  /// The number of requests it serves at once, so that their latencies overlap.
   uint64_t parallel = 1;
-  /// Up to which size frontload-run --files reads a gap along.
-  uint64_t largestGap = 0;
+  /// The largest gap that frontload-run --files also reads.
+  uint64_t maxGap = 0;
 
   /// Reading `bytes` in `requests` requests.
   double seconds(uint64_t requests, uint64_t bytes) const {
     return static_cast<double>(requests) * latency + static_cast<double>(bytes) / bandwidth;
   }
-  /// What `bytes` more add to one sequential read, the latency of which is paid already.
+  /// Reading `bytes` more in a sequential read, whose latency is already paid.
   double secondsIfRead(uint64_t bytes) const { return seconds(0, bytes); }
   /// Page faults that find nothing in memory and read a window each.
   double secondsIfFaulted(uint64_t windows) const {
@@ -50,14 +50,14 @@ struct DeviceProfile {
 /// All profiles: hdd, emmc, ssd, nfs.
 llvm::ArrayRef<DeviceProfile> deviceProfiles();
 
-/// A file system over a network of which each read takes its time, and many may be under way, as of
-/// a container image that is loaded as it is read: frontload measure --device lazy.
+/// A network file system with slow reads, many of which may run in parallel, like that of a
+/// container image that is loaded as it is read: frontload measure --device lazy.
 const DeviceProfile &lazyProfile();
 
 /// The profile of that name, or null.
 const DeviceProfile *findDeviceProfile(llvm::StringRef name);
 
-/// A device of these figures, with the readahead that the kernel gives all of them.
+/// A device with these figures, and the kernel's default readahead.
 DeviceProfile customDevice(double latency, double bandwidth);
 
 } // namespace frontload

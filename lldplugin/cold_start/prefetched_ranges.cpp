@@ -1,4 +1,4 @@
-//===- prefetched_ranges.cpp - what a file asks for of itself at its start -===//
+//===- prefetched_ranges.cpp - the ranges that a file prefetches -----------===//
 //
 // Follows find_ranges() of instrument/prefetch/ranges.c. The file is untrusted: a file that LLVM
 // does not accept has no front.
@@ -20,8 +20,8 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// As in instrument/prefetch/front.c.
-static constexpr uint64_t largestFront = 256 << 20, smallestPage = 4096;
+/// As in instrument/prefetch.
+static constexpr uint64_t maxFront = 256 << 20, minPage = 4096;
 
 /// The offset in the file of a range's beginning, or of its end, which may be one past the last
 /// byte of a segment; nothing if it is in no segment.
@@ -33,7 +33,7 @@ static std::optional<uint64_t> offsetOf(ArrayRef<FileSegment> segments, uint64_t
   return std::nullopt;
 }
 
-/// Adds a range, to the one before it where no page lies between; false if it is not a valid one.
+/// Adds a range, or extends the last one if no page lies between. Returns whether it is valid.
 static bool addRange(std::vector<FileRange> &ranges, uint64_t begin, uint64_t end,
                      ArrayRef<FileSegment> segments) {
   std::optional<uint64_t> from = offsetOf(segments, begin, false),
@@ -42,7 +42,7 @@ static bool addRange(std::vector<FileRange> &ranges, uint64_t begin, uint64_t en
       any_of(ranges, [&](FileRange other) { return *from < other.end && other.begin < *to; }))
     return false;
   if (!ranges.empty() && *from >= ranges.back().end &&
-      *from / smallestPage <= (ranges.back().end - 1) / smallestPage + 1)
+      *from / minPage <= (ranges.back().end - 1) / minPage + 1)
     ranges.back().end = *to;
   else
     ranges.push_back({*from, *to});
@@ -56,7 +56,7 @@ static void cut(std::vector<FileRange> &ranges, uint64_t bytes) {
       bytes -= range->size();
       continue;
     }
-    range->end = alignDown(range->begin + bytes, smallestPage);
+    range->end = alignDown(range->begin + bytes, minPage);
     ranges.erase(range->begin < range->end ? range + 1 : range, ranges.end());
     return;
   }
@@ -76,7 +76,7 @@ static std::vector<FileRange> rangesIn(ArrayRef<uint8_t> descriptor,
   for (const uint8_t *at = descriptor.data() + 8; count > 0; --count, at += 16)
     if (!addRange(ranges, read<uint64_t, Order>(at), read<uint64_t, Order>(at + 8), segments))
       return {};
-  cut(ranges, largestFront);
+  cut(ranges, maxFront);
   return ranges;
 }
 

@@ -1,6 +1,6 @@
-//===- prefetched_ranges.h - what a file asks for of itself at its start ---===//
+//===- prefetched_ranges.h - the ranges that a file prefetches -------------===//
 //
-// A file that ld.frontload has linked says in a note where its front is. If it was linked with
+// A file that ld.frontload has linked has a note with the place of its front. If it was linked with
 // --front-prefetch, or frontload-run starts it, its front is read before it is relocated.
 //
 //===----------------------------------------------------------------------===//
@@ -13,12 +13,12 @@
 
 namespace frontload {
 
-/// The ranges of the front by the note of a file, in the order in which instrument/prefetch asks
-/// for them, and no more of them than it does; empty where it would find no front.
+/// The ranges that instrument/prefetch asks for by the note of a file, in its order; empty if it
+/// finds no front.
 std::vector<FileRange> frontRanges(const LinkedFile &file);
 
-/// Whether a program asks for its front itself: it needs libfrontload-prefetch, or has it inside,
-/// as its symbols tell.
+/// Whether a program prefetches its front itself: it needs libfrontload-prefetch, or contains it,
+/// according to its symbols.
 bool prefetchesItself(const LinkedFile &file);
 
 } // namespace frontload

@@ -1,4 +1,4 @@
-//===- start_model.cpp - what the kernel reads of a file that starts cold --===//
+//===- start_model.cpp - the kernel's reads in a cold start ----------------===//
 //
 // Each function names the one of Linux whose rule it states. The windows that it computes were
 // compared with the tracepoints filemap:mm_filemap_fault and filemap:mm_filemap_add_to_page_cache.
@@ -14,15 +14,14 @@ using namespace llvm;
 
 namespace frontload {
 
-/// MMAP_LOTSAMISS of mm/filemap.c: from so many misses more than hits on, one page is read.
-static constexpr unsigned manyMisses = 100;
-static constexpr uint64_t mostSegments = 128, largestSegment = 64 << 10;
-/// LARGE_PIECE of instrument/prefetch/front.c, what it asks for at once, its SMALL_FRONT and
-/// PROBES.
+/// MMAP_LOTSAMISS of mm/filemap.c: with more misses than this, beyond hits, one page is read.
+static constexpr unsigned maxMisses = 100;
+static constexpr uint64_t maxSegments = 128, maxSegmentBytes = 64 << 10;
+/// LARGE_PIECE (the size of a request), SMALL_FRONT and PROBES of instrument/prefetch/front.c.
 static constexpr uint64_t prefetchPiece = 1 << 20, prefetchUnseen = 1 << 20;
 static constexpr unsigned prefetchProbes = 16;
 /// BLK_DEF_MAX_SECTORS_CAP of block/blk.h
-static constexpr uint64_t largestRequest = 1280 << 10;
+static constexpr uint64_t maxRequest = 1280 << 10;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
                        ArrayRef<FileSegment> fileSegments)
@@ -43,7 +42,7 @@ const FileSegment *StartModel::segmentOf(uint64_t address) const {
 }
 
 /// load_elf_binary() of fs/binfmt_elf.c reads the first page by kernel_read(), and elf_load() zeros
-/// what follows a segment's last byte in its page.
+/// the rest of a segment's last page.
 void StartModel::execute() {
   if (cache.empty())
     return;
@@ -57,9 +56,9 @@ void StartModel::execute() {
       write(segment.address + segment.fileBytes);
 }
 
-/// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
-/// some pages of a large front first, the last one first of all, until one is missing; to look at
-/// it reads it.
+/// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c first
+/// looks at some pages of a large front, from the last one on, until one is missing. Looking at a
+/// page reads it.
 void StartModel::prefetch(ArrayRef<FileRange> asked) {
   std::vector<FileRange> ranges;
   for (FileRange range : asked) {
@@ -98,8 +97,8 @@ void StartModel::askFor(ArrayRef<FileRange> ranges, uint64_t pagesSideBySide) {
   totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
 }
 
-/// Programs hardly have data that they may write and only read; what a start reads of it before it
-/// writes is on the same page.
+/// Writable data counts as written: programs hardly ever only read it, and what a start reads
+/// before the first write is on the same page.
 void StartModel::use(uint64_t address) {
   const FileSegment *segment = segmentOf(address);
   touch(address, segment && address >= segment->written);
@@ -112,7 +111,7 @@ void StartModel::touch(uint64_t address, bool isWrite) {
   Mapping &mapping = mappings[pageOf(address)];
   if (mapping == Mapping::Private || (mapping == Mapping::ReadOnly && !isWrite))
     return;
-  if (mapping == Mapping::ReadOnly) { // do_wp_page() of mm/memory.c copies what is mapped
+  if (mapping == Mapping::ReadOnly) { // do_wp_page() of mm/memory.c copies the mapped page
     mapping = Mapping::Private;
     ++totals.minorFaults;
     return;
@@ -147,7 +146,7 @@ void StartModel::touch(uint64_t address, bool isWrite) {
 }
 
 /// do_fault_around() of mm/memory.c, filemap_map_pages() and next_uptodate_folio() of mm/filemap.c:
-/// maps what is in memory and not marked.
+/// maps pages that are in memory and not marked.
 void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
   uint64_t aligned = alignDown(address, std::max(device.faultAroundBytes, device.pageBytes));
   uint64_t first = std::max(pageOf(aligned), pageOf(segment.address));
@@ -168,8 +167,8 @@ void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
 /// folio size for exec memory") code is read from the page on, and no further than it is mapped;
 /// its exec_folio_order() is 0 but on AArch64.
 void StartModel::readAround(uint64_t page, const FileSegment &segment) {
-  misses += misses < manyMisses * 10;
-  if (misses > manyMisses || !maxWindow) {
+  misses += misses < maxMisses * 10;
+  if (misses > maxMisses || !maxWindow) {
     requestEnd = UINT64_MAX;
     addPages(page, 1, 0);
     return;
@@ -198,8 +197,8 @@ void StartModel::readFile(uint64_t first, uint64_t count) {
 /// page_cache_sync_ra() and get_init_ra_size() of mm/readahead.c
 void StartModel::readMissing(uint64_t page, uint64_t count) {
   uint64_t most = maxWindow;
-  if (count > most) // what is asked for at once may be as large as a request
-    most = std::min(count, std::max(most, pageOf(largestRequest)));
+  if (count > most) // one read may be as large as a request
+    most = std::min(count, std::max(most, pageOf(maxRequest)));
   if (!maxWindow) {
     requestEnd = UINT64_MAX;
     addPages(page, std::min(count, most ? most : count), 0);
@@ -254,9 +253,9 @@ void StartModel::readAhead(uint64_t page) {
 }
 
 /// page_cache_next_miss() of mm/filemap.c: the first page from `first` on that is not in memory, or
-/// one out of reach. As Linux 6.18 has it: the walk begins at the start of the folio that `first`
-/// is in, but counts from `first`, so it arrives late, until it enters another 64 pages (a node of
-/// the page cache's tree). The page that it steps over costs a fault of its own.
+/// one out of reach. As in Linux 6.18: the walk begins at the start of the folio of `first`, but
+/// counts from `first`, so it arrives late, until it enters another 64 pages (a node of the page
+/// cache's tree). The page that it steps over costs a fault of its own.
 uint64_t StartModel::nextGap(uint64_t first) const {
   uint64_t slot = first < cache.size() ? folioOf(first) : first;
   for (uint64_t index = first; index < first + maxWindow; ++index) {
@@ -272,13 +271,13 @@ uint64_t StartModel::nextSize(uint64_t size) const {
   return std::min(maxWindow, size < maxWindow / 16 ? 4 * size : 2 * size);
 }
 
-/// page_cache_ra_order() of mm/readahead.c: reads the window in folios as large as fit between what
-/// is in memory, and marks one of them.
+/// page_cache_ra_order() of mm/readahead.c: reads the window in folios as large as fit between
+/// pages in memory, and marks one of them.
 void StartModel::submit() {
   uint64_t end = std::min<uint64_t>(window.start + window.size, cache.size());
   if (!window.size || window.start >= end)
     return;
-  requestEnd = UINT64_MAX; // what follows the last window is another request nevertheless
+  requestEnd = UINT64_MAX; // a window is always a request of its own
   window.order = std::min(window.order, Log2_64(window.size));
   uint64_t mark = window.start + window.size - window.asyncSize;
   unsigned largest = window.order;
@@ -304,15 +303,14 @@ void StartModel::submit() {
   }
 }
 
-/// Brings pages in that are not there, as one folio if it is of more than one page.
+/// Reads the pages that are not in memory, as one folio if it has more than one page.
 ///
 /// A request has at most BLK_MAX_SEGMENTS of include/linux/blkdev.h pieces of memory, each of at
-/// most BLK_MAX_SEGMENT_SIZE. Folios seldom lie side by side there, so each is a piece. What is
-/// asked for early, in large pieces, is given memory that is more often contiguous:
-/// `pagesSideBySide`.
+/// most BLK_MAX_SEGMENT_SIZE. Folios are seldom contiguous there, so each is a piece. Large early
+/// requests get contiguous memory more often: `pagesSideBySide`.
 void StartModel::addPages(uint64_t first, uint64_t count, unsigned order,
                           uint64_t pagesSideBySide) {
-  uint64_t folioPieces = divideCeil(device.pageBytes << order, largestSegment);
+  uint64_t folioPieces = divideCeil(device.pageBytes << order, maxSegmentBytes);
   for (uint64_t page = first; page < first + count; ++page) {
     if (cache[page].isCached)
       continue;
@@ -320,7 +318,7 @@ void StartModel::addPages(uint64_t first, uint64_t count, unsigned order,
     cache[page].order = static_cast<uint8_t>(order);
     totals.bytesRead += device.pageBytes;
     uint64_t pieces = page % std::max(uint64_t(1) << order, pagesSideBySide) ? 0 : folioPieces;
-    bool isNew = page != requestEnd || requestPieces + pieces > mostSegments;
+    bool isNew = page != requestEnd || requestPieces + pieces > maxSegments;
     totals.requests += isNew;
     requestPieces = isNew ? pieces : requestPieces + pieces;
     requestEnd = page + 1;

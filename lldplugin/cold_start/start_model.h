@@ -1,10 +1,10 @@
-//===- start_model.h - what the kernel reads of a file that starts cold ----===//
+//===- start_model.h - the kernel's reads in a cold start ------------------===//
 //
 // The order of touches and the kernel's rules determine how many page faults a layout costs, and
-// how much they read. This models the rules of Linux 6.18 for one mapped file, none of which is in
-// memory, on a file system with large folios (ext4, xfs, btrfs). It leaves out what differs from
-// run to run: pages are in memory as soon as they are asked for, and the load bias is a multiple of
-// the range of fault-around.
+// how much they read. This models the rules of Linux 6.18 for one mapped file that is not in
+// memory, on a file system with large folios (ext4, xfs, btrfs). It leaves out differences between
+// runs: pages are in memory as soon as they are asked for, and the load bias is a multiple of the
+// range of fault-around.
 //
 // Words: a *fault* is major if its page is not in memory. *Read-around* is what a fault reads
 // besides its page; *fault-around* maps pages that are in memory already. A page of a window is
@@ -30,13 +30,13 @@ struct StartCounts {
   uint64_t minorFaults = 0;
   /// Contiguous reads from the device.
   uint64_t requests = 0;
-  /// Those of them that are asked for together with the one before: their latencies pass at once.
+  /// Requests queued with the one before, so that their latencies overlap.
   uint64_t queuedRequests = 0;
   uint64_t bytesRead = 0;
   /// Contiguous ranges of pages in memory at the end.
   uint64_t runs = 0;
 
-  /// What the program waits for.
+  /// The time that the program waits.
   double secondsOn(const DeviceProfile &device) const {
     return device.seconds(requests - queuedRequests, bytesRead);
   }
@@ -47,18 +47,18 @@ public:
   /// The segments ascend by address and lie within the file.
   StartModel(const DeviceProfile &device, uint64_t fileBytes, llvm::ArrayRef<FileSegment> segments);
 
-  /// What the kernel touches before the program's first instruction.
+  /// The kernel's touches before the program's first instruction.
   void execute();
   /// readahead(2) of these parts of the file, one after the other, as instrument/prefetch does it.
   void prefetch(llvm::ArrayRef<FileRange> ranges);
-  /// readahead(2) of these parts, asked for by a reading list, without a look at what is there. So
-  /// many of their pages lie side by side in memory, on average.
+  /// readahead(2) of these parts by a reading list, without a look at what is in memory. On
+  /// average, `pagesSideBySide` pages are contiguous in memory.
   void askFor(llvm::ArrayRef<FileRange> ranges, uint64_t pagesSideBySide);
-  /// read(2) of so many pages.
+  /// read(2) of `count` pages.
   void readFile(uint64_t page, uint64_t count);
   /// A read of, or a jump to, an address before load bias; ignored if it is not in the file.
   void read(uint64_t address) { touch(address, false); }
-  /// A touch as a trace tells it: what may be written is taken to be.
+  /// A touch in a trace. Writable data counts as written.
   void use(uint64_t address);
   /// A write to a private page.
   void write(uint64_t address) { touch(address, true); }
@@ -102,8 +102,8 @@ private:
   Window window;
   uint64_t lastRead = UINT64_MAX;   // the page of the last byte that read(2) read
   unsigned misses = 0;              // mmap_miss: whether reading around is worth it
-  uint64_t requestEnd = UINT64_MAX; // the page that would go on with the last request
-  uint64_t requestPieces = 0;       // of memory that the last request fills
+  uint64_t requestEnd = UINT64_MAX; // the page that would continue the last request
+  uint64_t requestPieces = 0;       // pieces of memory in the last request
   StartCounts totals;
 };
 

@@ -11,7 +11,7 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// What a hash is made of: four words for each block, by id.
+/// Hashes three words for each block, by id.
 static uint64_t hashOf(const BBAddrMap &map) {
   std::vector<const BBAddrMap::BBEntry *> entries;
   for (const BBAddrMap::BBRangeEntry &range : map.BBRanges)
@@ -21,7 +21,7 @@ static uint64_t hashOf(const BBAddrMap &map) {
   std::vector<uint8_t> bytes(entries.size() * 12);
   uint8_t *at = bytes.data();
   for (const BBAddrMap::BBEntry *entry : entries) {
-    // Which block is the next is what is going to change.
+    // A new layout changes which block is the next.
     BBAddrMap::BBEntry::Metadata ends = entry->MD;
     ends.CanFallThrough = false;
     support::endian::write32le(at, entry->ID);
@@ -38,7 +38,7 @@ static FunctionBlocks blocksOf(const BBAddrMap &map) {
     for (const BBAddrMap::BBEntry &entry : range.BBEntries)
       function.blocks.push_back(
           {range.BaseAddress + entry.Offset, entry.Size, entry.ID, entry.MD.IsEHPad});
-  // Blocks of no size stay before what they share their address with.
+  // Empty blocks stay before the block with the same address.
   llvm::stable_sort(function.blocks,
                     [](const Block &a, const Block &b) { return a.address < b.address; });
   return function;

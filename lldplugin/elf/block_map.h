@@ -1,8 +1,8 @@
 //===- block_map.h - the basic blocks of a function ------------------------===//
 //
-// clang -fbasic-block-address-map tells which addresses belong to which basic block, in sections of
-// the type SHT_LLVM_BB_ADDR_MAP. LLVM reads them; here is what Frontload asks of them. The format
-// is described in LLVM's docs/Extensions.rst.
+// clang -fbasic-block-address-map writes the addresses of basic blocks into sections of the type
+// SHT_LLVM_BB_ADDR_MAP (LLVM's docs/Extensions.rst). LLVM reads them; this is the part that
+// Frontload needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ namespace frontload {
 struct Block {
   uint64_t address; ///< in a linked file, otherwise the offset in its section
   uint32_t size;    ///< in bytes; 0 is possible: then it shares its address with the next
-  uint32_t id;      ///< what clang -fbasic-block-sections=list= calls it; 0 is the entry
+  uint32_t id;      ///< as in clang -fbasic-block-sections=list=; 0 is the entry
   bool isLandingPad;
 };
 
 struct FunctionBlocks {
   uint64_t address; ///< of the entry, as that of a block
-  /// Of what does not change when blocks move: their ids, their calls, how they end. Two functions
-  /// with the same hash have, as far as the map tells, the same blocks by the same ids.
+  /// The hash of everything that stays when blocks move: their ids, calls and ends. Functions with
+  /// the same hash have, as far as the map shows, the same blocks with the same ids.
   uint64_t hash;
   std::vector<Block> blocks; ///< by address
 };

@@ -1,9 +1,8 @@
-//===- elf_file.h - an ELF file of whatever kind, by LLVM's view of it -----===//
+//===- elf_file.h - LLVM's view of an ELF file of any kind -----------------===//
 //
-// All code here reads ELF through LLVM's ELFFile, which checks each table before it hands it out,
-// or through what this room builds on it: ElfObject, which plans ask millions of questions, and
-// LinkedFile, which finds things by their address. No other code follows an offset in a file,
-// except tools/cc/gcc_lto.cpp, which says why.
+// All code reads ELF through LLVM's ELFFile, which checks each table, or through two classes built
+// on it: ElfObject for the many queries of planning, and LinkedFile for lookups by address. No
+// other code follows an offset in a file, except tools/cc/gcc_lto.cpp, which says why.
 //
 //===----------------------------------------------------------------------===//
 

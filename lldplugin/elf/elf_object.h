@@ -58,7 +58,7 @@ public:
         return ignore(names.takeError());
       object.syms = *symbols;
       object.symbolNames = *names;
-      // What remains is the section that extends this table, if there are so many sections.
+      // Only the section that extends this table may remain, if there are many sections.
       if (!object.shndx.empty() || sections->size() < llvm::ELF::SHN_LORESERVE)
         break;
     }
@@ -71,7 +71,7 @@ public:
   /// The name of a section; empty where the offset is bad.
   llvm::StringRef name(const Shdr &section) const { return at(sectionNames, section.sh_name); }
   llvm::StringRef name(const Sym &symbol) const { return at(symbolNames, symbol.st_name); }
-  /// The beginning of a name, which may go on: what there is without a search for its end.
+  /// The beginning of a name, without a search for its end: it may have more bytes.
   llvm::StringRef nameBegin(const Shdr &section) const {
     return sectionNames.substr(section.sh_name, 8);
   }
@@ -113,8 +113,8 @@ public:
       return index < sectionTable.size() && isRelocations(sectionTable[index]) &&
              sectionTable[index].sh_info == section;
     };
-    // Nearly all producers put a section's relocations right behind it; whether this one does, the
-    // first relocations tell.
+    // Nearly all producers put a section's relocations right behind it. The first relocations show
+    // whether this one does.
     size_t first = 0;
     while (first < sectionTable.size() && !isRelocations(sectionTable[first]))
       ++first;
@@ -133,7 +133,7 @@ public:
     }
   }
 
-  /// What is in a section of the file; empty where that lies outside of the file.
+  /// The contents of a section; empty if they lie outside of the file.
   llvm::StringRef contents(const Shdr &section) const {
     auto bytes = file.getSectionContents(section);
     if (bytes)
@@ -159,7 +159,7 @@ public:
   /// Whether the object lists the symbols whose addresses matter (.llvm_addrsig). A list that is
   /// not linked to the symbol table has passed through a tool that does not know it, and is void.
   bool listsSignificantSymbols() const { return significanceTable(); }
-  /// Calls `visit` with each of them.
+  /// Calls `visit` with each symbol in the list.
   template <class Visit> void forEachSignificantSymbol(Visit visit) const {
     const Shdr *table = significanceTable();
     llvm::StringRef list = table ? contents(*table) : llvm::StringRef();
@@ -198,7 +198,7 @@ public:
       if (index && index < syms.size())
         visit(index, addend());
     };
-    llvm::StringRef relocated; // what has the addends that are not in the relocations
+    llvm::StringRef relocated; // the section that contains implicit addends
     auto readAddend = [&](const auto &entry, bool isMips) {
       return readImplicitAddend(file.getHeader().e_machine, entry.getType(isMips),
                                 relocated.substr(entry.r_offset), ELFT::Endianness);
@@ -221,8 +221,8 @@ public:
       visitTable(file.rels(relocations),
                  [&](const auto &entry) { return readAddend(entry, isMips64EL); });
     } else {
-      // LLVM's crels() makes room for as many as a header says, which a damaged file may lie about.
-      // MIPS has no layout of its own for these.
+      // LLVM's crels() allocates the number in a header, which may be wrong in a damaged file. MIPS
+      // has no layout of its own for CREL.
       bool hasAddends = false;
       llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
           llvm::arrayRefFromStringRef(contents(relocations)),
@@ -269,7 +269,7 @@ private:
   bool isLinkedFile = false;
 };
 
-/// Calls `f` with the object in `bytes`, of whatever kind, if ElfObject::open() takes it. Returns
+/// Calls `f` with the object in `bytes`, of any kind, if ElfObject::open() accepts it. Returns
 /// whether it does.
 template <class F> bool withElfObject(llvm::StringRef bytes, bool isLinked, F f) {
   bool isOpen = false;

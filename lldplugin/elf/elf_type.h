@@ -1,4 +1,4 @@
-//===- elf_type.h - of which of the four kinds an ELF file is --------------===//
+//===- elf_type.h - the four kinds of ELF files ----------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_ELF_ELF_TYPE_H
 #define FRONTLOAD_LLDPLUGIN_ELF_ELF_TYPE_H
@@ -9,7 +9,7 @@
 
 namespace frontload {
 
-/// Calls `f` with the LLVM type argument that fits the kind of ELF file in `bytes`, if it is one.
+/// Calls `f` with LLVM's type for the kind of ELF file in `bytes`; does nothing for other files.
 template <class F> void withElfType(llvm::StringRef bytes, F f) {
   using namespace llvm::object;
   if (!bytes.starts_with(llvm::ELF::ElfMagic))

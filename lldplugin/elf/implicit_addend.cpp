@@ -64,7 +64,7 @@ static Form formOfArm(uint32_t type) {
   }
 }
 
-/// Where relocations nearly always have their addends, but objects in this form are linked, too.
+/// These machines nearly always have explicit addends, but REL objects are also linked.
 static Form formOf64(uint16_t machine, uint32_t type) {
   if (machine == EM_X86_64 ? type == R_X86_64_64 || type == R_X86_64_PC64
                            : type == R_AARCH64_ABS64 || type == R_AARCH64_PREL64)

@@ -1,9 +1,8 @@
 //===- implicit_addend.h - addends that are not in the relocation ----------===//
 //
-// A relocation of SHT_REL, or of SHT_CREL without addends, has its addend where it is applied: in
-// the bytes of the section. i386, 32-bit ARM and MIPS have only such ones. A reference to a string
-// or a constant often names the section that it lies in, and then only the addend tells which of
-// them it means.
+// A relocation of SHT_REL, or of SHT_CREL without addends, has its addend in the bytes of the
+// section, where it is applied. i386, 32-bit ARM and MIPS have only implicit addends. A reference
+// to a string or constant often names only its section, and the addend tells which one is meant.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +16,9 @@
 namespace frontload {
 
 /// The addend of a relocation of this type (R_386_32, R_ARM_ABS32, ...) for a machine (EM_386, ...)
-/// that is applied to the beginning of `bytes`. 0 of those that are spread over the bits of an
-/// instruction, other than ARM's MOVW and MOVT: assemblers write them only with symbols that mean
-/// the very place. Also 0 where `bytes` ends too early.
+/// that is applied to the beginning of `bytes`. 0 for addends that are spread over the bits of an
+/// instruction, except in ARM's MOVW and MOVT: assemblers write them only with symbols of the exact
+/// place. Also 0 if `bytes` ends too early.
 int64_t readImplicitAddend(uint16_t machine, uint32_t type, llvm::StringRef bytes,
                            llvm::endianness byteOrder);
 

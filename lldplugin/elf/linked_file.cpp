@@ -39,7 +39,7 @@ static Expected<std::vector<FileSegment>> segmentsOf(uint64_t fileSize, const EL
       return createStringError("a segment's address does not fit its place in the file");
     segments.push_back(segment);
   }
-  // What is read-only after relocation is at the beginning of a segment, or all of it.
+  // PT_GNU_RELRO covers the beginning of a segment, or all of it.
   for (const auto &header : *headers)
     if (header.p_type == ELF::PT_GNU_RELRO)
       for (FileSegment &segment : segments)

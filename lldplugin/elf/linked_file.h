@@ -1,7 +1,7 @@
 //===- linked_file.h - a linked file by its addresses ----------------------===//
 //
-// What is at an address of a program or a shared library, found as the kernel or the dynamic linker
-// would find it: by the segments, so this works for stripped files too.
+// The contents of a program or shared library at an address, found by the segments as the kernel
+// and the dynamic linker do, so this works for stripped files too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ struct LinkedFile {
 
   /// The segment that has this address in the file; null if none does.
   const FileSegment *segmentAt(uint64_t address) const;
-  /// What is at an address, to the end of its segment; empty if that is not in the file.
+  /// The bytes from an address to the end of its segment; empty if they are not in the file.
   llvm::StringRef at(uint64_t address) const;
   /// The table of `T` at an address, if it is in the file.
   template <class T>

@@ -1,4 +1,4 @@
-//===- section_class.cpp - what kinds of sections a front is made of -------===//
+//===- section_class.cpp - the kinds of sections in a front ----------------===//
 
 #include "elf/section_class.h"
 #include "llvm/ADT/STLExtras.h"

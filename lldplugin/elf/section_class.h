@@ -1,4 +1,4 @@
-//===- section_class.h - what kinds of sections a front is made of ---------===//
+//===- section_class.h - the kinds of sections in a front ------------------===//
 //
 // Profiles, plans and reports sort the parts of a program into five classes. Only this file decides
 // which class a section belongs to, by its type, flags and name.
@@ -24,8 +24,7 @@ llvm::StringRef toString(SectionClass c);
 /// The class of that name, if there is one.
 std::optional<SectionClass> parseSectionClass(llvm::StringRef name);
 
-/// Whether a section is of the kind that `stem` names: it is called so, or so and more behind a
-/// dot.
+/// Whether a section's name is `stem`, or begins with `stem` and a dot.
 bool hasStem(llvm::StringRef name, llvm::StringRef stem);
 
 /// The class of an input section by its flags and name, if it is one that can be moved to the
@@ -34,7 +33,7 @@ bool hasStem(llvm::StringRef name, llvm::StringRef stem);
 /// are not.
 std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_t type, uint64_t flags);
 
-/// The same of a linked file, where every section that is loaded has its place, whatever its name.
+/// The same for a linked file, where every loaded section has a class, whatever its name.
 std::optional<SectionClass> classifyLinkedSection(uint32_t type, uint64_t flags);
 
 } // namespace frontload

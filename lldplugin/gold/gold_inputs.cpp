@@ -10,8 +10,8 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// The names of an archive's members, by where their contents begin. An archive that is damaged is
-/// the linker's to refuse.
+/// The names of an archive's members, by where their contents begin. The linker refuses a damaged
+/// archive.
 static std::map<uint64_t, std::string> memberNames(MemoryBufferRef file) {
   std::map<uint64_t, std::string> names;
   Error error = Error::success();

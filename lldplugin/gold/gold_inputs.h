@@ -20,8 +20,7 @@ namespace frontload {
 
 class GoldInputs {
 public:
-  /// The object that `file` is, if it is a relocatable ELF object and can be read; it is there for
-  /// as long as this is.
+  /// The object in `file`, if it is a readable relocatable ELF object. It lives as long as this.
   std::optional<InputObject> open(const ld_plugin_input_file &file);
 
   static bool isElf(const ld_plugin_input_file &file);

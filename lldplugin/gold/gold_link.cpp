@@ -15,7 +15,7 @@ GoldLink::GoldLink(Linker l, GoldOptions o, StartupProfile profile, bool foldsCo
     : linker(std::move(l)), options(std::move(o)),
       link(std::move(profile), options.profile,
            {/*mergesStrings=*/false,
-            // gold reads no lists: what it takes for safe it sees in the code.
+            // gold reads no lists of what is safe to fold: it looks at the code.
             foldsCode ? Folding::All : Folding::None,
             /*isRelocated=*/linker.outputType != LDPO_EXEC}) {}
 
@@ -51,7 +51,7 @@ void GoldLink::tellOrder() {
 
 /// Whether another plugin has claimed files, of which it will make objects. gold's handles are
 /// numbers from 0 up, one for each file that is ELF or claimed, and it tells resolutions of claimed
-/// files only. What it has offered us is not claimed, and must not be asked for: it may be gone.
+/// files only. Files offered to us are not claimed, may be gone, and must not be asked for.
 bool GoldLink::awaitsObjects() const {
   for (uintptr_t handle = 0; handle <= offered.size(); ++handle)
     if ((handle == offered.size() || !offered[handle]) &&
@@ -70,7 +70,7 @@ void GoldLink::allRead() {
   } else if (!awaits) {
     judge();
   }
-  // What can only be refused at the end.
+  // The plugin may still refuse the output at the end.
   if (!isJudged || !options.report.empty())
     keepPreviousOutput(linker.output);
   mayBeWritten = true;
@@ -112,7 +112,7 @@ void GoldLink::judge() {
 }
 
 void GoldLink::end() {
-  // If nothing was made, making it has failed, or something before that.
+  // If no object was made, link-time optimization has failed, or a step before it.
   if (isOver || (!isJudged && !hasMade))
     return;
   if (!isJudged)

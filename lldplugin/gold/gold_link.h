@@ -3,9 +3,8 @@
 // Gathers what gold reads, has it planned (front_link.h), tells gold the order, and judges how much
 // of the profile is in the link.
 //
-// gold does not say what becomes of a section. It is known what gold does with copies: it keeps the
-// first group of a signature. A section that it drops because nothing refers to it (--gc-sections)
-// counts as placed.
+// gold does not report the fate of a section. Of copies, it keeps the first group of a signature. A
+// section that it drops because nothing refers to it (--gc-sections) counts as placed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,14 +26,14 @@ public:
   /// Takes note of a file that is in the link.
   void addFile(const ld_plugin_input_file &file);
 
-  /// Tells gold the order of what was added so far.
+  /// Tells gold the order of the sections of all files added so far.
   void tellOrder();
 
-  /// To be called when gold has read all files, but not those that other plugins make of what they
-  /// have claimed.
+  /// To be called when gold has read all files, but not the objects that other plugins make of
+  /// claimed files.
   void allRead();
 
-  /// To be called for each of these.
+  /// To be called for each object that another plugin has made.
   void addMade(const ld_plugin_input_file &file);
 
   /// To be called when gold is done, or gives up.
@@ -51,11 +50,11 @@ private:
   FrontLink link;
   GoldInputs files;
   std::vector<InputObject> objects;
-  std::vector<const void *> handles; ///< what gold knows them by
+  std::vector<const void *> handles; ///< gold's, of `objects`
   std::vector<bool> offered;         ///< by handle: whether gold has offered this ELF file to us
   bool isJudged = false;
   bool hasMade = false;      ///< objects that another plugin has made
-  bool mayBeWritten = false; ///< the output
+  bool mayBeWritten = false; ///< whether gold may write the output from now on
   bool isOver = false;
 };
 

@@ -69,7 +69,7 @@ void Linker::say(ld_plugin_level level, const Twine &text) const {
 
 void Linker::fail(const Twine &text, const Twine &note) const {
   say(LDPL_FATAL, text + "\n" + programName + ": note: " + note);
-  // By its own rules the linker does not come back from there.
+  // By the rules of plugin-api.h the linker does not return from a fatal message.
   std::exit(EXIT_FAILURE);
 }
 

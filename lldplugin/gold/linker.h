@@ -1,8 +1,8 @@
 //===- linker.h - the linker that loaded the plugin ------------------------===//
 //
 // A linker hands a plugin a list of its calls and of facts about the link (plugin-api.h). Here they
-// have names. Only gold has the calls that tell it an order; GNU ld and mold load plugins for
-// link-time optimization, and have no more than that needs.
+// have names. Only gold has the calls that tell it an order; GNU ld and mold have only the calls
+// that link-time optimization needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ struct Linker {
 
   std::vector<llvm::StringRef> options;
   std::string output;
-  /// What is linked; LDPO_REL if it is objects only.
+  /// The kind of output; LDPO_REL if it is an object.
   ld_plugin_output_file_type outputType = LDPO_EXEC;
 
   ld_plugin_message message = nullptr;
@@ -42,7 +42,7 @@ struct Linker {
   ld_plugin_allow_section_ordering allowSectionOrdering = nullptr;
   ld_plugin_update_section_order updateSectionOrder = nullptr;
   ld_plugin_allow_unique_segment_for_sections allowUniqueSegment = nullptr;
-  /// Null if this link cannot have one.
+  /// Null if sections cannot have a segment of their own in this link.
   ld_plugin_unique_segment_for_sections uniqueSegment = nullptr;
 };
 

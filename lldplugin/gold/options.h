@@ -1,6 +1,6 @@
 //===- options.h - the plugin's options ------------------------------------===//
 //
-// What stands behind --plugin-opt= on the linker's command line:
+// The options behind --plugin-opt= on the linker's command line:
 //
 //   profile=FILE    the startup profile to lay out (needed)
 //   report=FILE     write what was placed, and what was not found, as JSON (front_report.h)
@@ -26,7 +26,7 @@ struct GoldOptions {
   double minMatch = defaultMinMatch;
 };
 
-/// Reads `words`, of which the last of a kind counts.
+/// Reads `words`. The last one of a kind counts.
 std::optional<Refusal> parseGoldOptions(llvm::ArrayRef<llvm::StringRef> words,
                                         GoldOptions &options);
 

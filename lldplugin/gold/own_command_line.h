@@ -22,10 +22,10 @@ struct GoldCommandLine {
   bool foldsCode = false; ///< --icf
 };
 
-/// Reads it out of `arguments`, each of which ends in a zero byte.
+/// Reads `arguments`, each of which ends in a zero byte.
 GoldCommandLine parseGoldCommandLine(llvm::StringRef arguments);
 
-/// That of this process, as far as the system tells.
+/// The command line of this process; empty if the system does not show it.
 GoldCommandLine ownCommandLine();
 
 } // namespace frontload

@@ -25,7 +25,7 @@ struct Aside {
       return {};
     if (std::error_code error = sys::fs::rename(other, own))
       return error;
-    remove(); // if both are names of one file, it has kept them
+    remove(); // rename() keeps both names if they are of one file
     return {};
   }
 };
@@ -55,7 +55,7 @@ static void finishAtExit() {
   (void)registered;
 }
 
-/// Whether what is at `path` itself, not what it refers to, is one of `types`.
+/// Whether `path` itself, not the file that it links to, is one of `types`.
 static bool isType(StringRef path, std::initializer_list<sys::fs::file_type> types) {
   sys::fs::file_status status;
   (void)sys::fs::status(path, status, /*follow=*/false);
@@ -68,7 +68,7 @@ void keepPreviousOutput(StringRef path) {
     return;
   std::string aside = nameBeside(path, ".kept-");
   // A second name for the same file, so that there is no moment without the first. Some file
-  // systems have no such thing.
+  // systems have no hard links.
   if (sys::fs::create_hard_link(path, aside) && sys::fs::rename(path, aside))
     return;
   previous = {path.str(), aside};

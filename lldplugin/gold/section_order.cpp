@@ -13,7 +13,7 @@ SectionOrder sectionOrder(const FrontLink &link, ArrayRef<const void *> handles)
     uint32_t object;
     const StartupSection *section;
     auto key() const {
-      // What is likely to be used next precedes the block, because nothing can follow it.
+      // Sections that are likely to be used next precede the block: nothing can follow it.
       return std::tuple(section->region == Region::Front, section->rank, object, section->index);
     }
   };

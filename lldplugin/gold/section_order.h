@@ -26,12 +26,12 @@ constexpr const char *constantsSection = ".rodata.startup";
 
 struct SectionOrder {
   std::vector<ld_plugin_section> all;
-  /// Those that belong into an output section of their own, in any order.
+  /// The sections that belong into an output section of their own, in any order.
   std::vector<ld_plugin_section> constants;
 };
 
 /// The sections that `link` has found, in the order in which gold is to place them. `handles` are
-/// what gold knows its objects by.
+/// gold's, of the objects.
 SectionOrder sectionOrder(const FrontLink &link, llvm::ArrayRef<const void *> handles);
 
 } // namespace frontload

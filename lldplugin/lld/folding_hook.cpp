@@ -1,7 +1,7 @@
 //===- folding_hook.cpp - tells which sections lld folds -------------------===//
 //
-// With --icf all that is identical goes to the front, and lld then keeps one of each. It does so
-// after everything has its place, so what was counted by then is too much.
+// With --icf all copies of an identical section go to the front. lld folds them only after they
+// have been placed and counted, so the folded ones are subtracted here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
   realReplace(kept, folded);
   if (!foldedLink)
     return;
-  // The front is known by the addresses of names; if this is none, it is not among them.
+  // If lld's sections begin in another way, this is no name of the front, and fold() ignores it.
   foldedLink->fold(nameOf(folded));
 }
 

@@ -7,7 +7,7 @@
 
 namespace frontload {
 
-/// Tells `link`, which must outlive the next run of lld's driver, what that run folds.
+/// Tells `link` which sections the next run of lld's driver folds. `link` must outlive that run.
 void installFoldingHook(FrontLink &link);
 
 } // namespace frontload

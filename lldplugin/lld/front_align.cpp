@@ -8,10 +8,10 @@ using namespace llvm;
 
 namespace frontload {
 
-/// A page, and the largest that processors have.
-static constexpr uint64_t leastAlign = 4 << 10, greatestAlign = 1 << 30;
-/// What divides the addresses at which lld has programs begin that are not relocated, on all
-/// machines; and what it is on the most usual ones.
+/// From a page to the largest page that processors have.
+static constexpr uint64_t minAlign = 4 << 10, maxAlign = 1 << 30;
+/// lld's default base of programs that are not relocated is a multiple of the first number on all
+/// machines, and the second number on the most usual ones.
 static constexpr uint64_t commonBaseAlign = 64 << 10, usualBase = 2 << 20;
 
 std::optional<uint64_t> parseFrontAlign(StringRef text) {
@@ -20,10 +20,10 @@ std::optional<uint64_t> parseFrontAlign(StringRef text) {
                   : text.consume_back("G") ? 1 << 30
                                            : 1;
   uint64_t count;
-  if (text.getAsInteger(10, count) || count > greatestAlign / unit)
+  if (text.getAsInteger(10, count) || count > maxAlign / unit)
     return std::nullopt;
   uint64_t bytes = count * unit;
-  return isPowerOf2_64(bytes) && bytes >= leastAlign ? std::optional(bytes) : std::nullopt;
+  return isPowerOf2_64(bytes) && bytes >= minAlign ? std::optional(bytes) : std::nullopt;
 }
 
 std::optional<Refusal> checkFrontAlign(const LinkOptions &options) {
@@ -34,7 +34,7 @@ std::optional<Refusal> checkFrontAlign(const LinkOptions &options) {
     return Refusal{"--front-align: '" + *options.frontAlign +
                        "' is not a power of two from 4K to 1G",
                    "name the size of a large folio, such as 64K or 2M", exitUsage};
-  // Address and offset differ by it; lld says what is wrong with a base that is no number.
+  // Address and offset differ by the base. lld reports a base that is no number.
   uint64_t base;
   if (!StringRef(options.imageBase).getAsInteger(0, base) && base % align)
     return Refusal{"--front-align=" + *options.frontAlign + ": --image-base=" + options.imageBase +

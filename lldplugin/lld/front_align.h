@@ -1,8 +1,7 @@
 //===- front_align.h - --front-align ---------------------------------------===//
 //
 // Where the page cache has large folios, code that begins at a multiple of their size, in the file
-// as in memory, can be read and mapped by a few of them. The option asks for that; the front's
-// script carries it out.
+// as in memory, can be read and mapped by a few of them. The front's script carries the option out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +18,7 @@ std::optional<uint64_t> parseFrontAlign(llvm::StringRef text);
 /// What is wrong with the value, or with other options for it.
 std::optional<Refusal> checkFrontAlign(const LinkOptions &options);
 
-/// What lld has to be told for it, besides the front's script; empty if nothing.
+/// The argument that lld needs for it, besides the front's script; empty if none.
 std::string frontAlignArgument(const LinkOptions &options);
 
 } // namespace frontload

@@ -58,7 +58,7 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
 static ErrorOr<std::unique_ptr<WriteThroughMemoryBuffer>> openToWrite(const std::string &path) {
   auto output = WriteThroughMemoryBuffer::getFile(path);
   if (output.getError() == std::errc::permission_denied) {
-    // A umask that takes away the right to write takes it from the linker's own output.
+    // A umask may take the right to write from the linker's own output.
     auto before = sys::fs::getPermissions(path);
     if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
       output = WriteThroughMemoryBuffer::getFile(path);

@@ -19,19 +19,18 @@ namespace frontload {
 /// /dev/null, where configure scripts link to.
 bool isFileOrNull(llvm::StringRef path);
 
-/// Checks the output in `bytes`, whose front it finds, and notes the front in it. Returns the exit
-/// code.
+/// Checks the output in `bytes`, finds its front, and fills in the note. Returns the exit code.
 int finishOutput(llvm::MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
                  std::optional<Front> &front);
-/// The same for the file at `path`, if it is one.
+/// The same for the file at `path`, if it is a regular file.
 int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
                      std::optional<Front> &front);
 
-/// Puts all that a link has written in its place. Returns the exit code.
+/// Puts all files of a link in their places. Returns the exit code.
 int publish(StagedFiles &files);
 
-/// Writes the report, if one is wanted, and puts all that the link has written in its place.
-/// Returns the exit code; after a failure all is as it was.
+/// Writes the report, if one is wanted, and puts all files of the link in their places. Returns the
+/// exit code; after a failure all files are as they were.
 int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
                 const Weighing &weighing, StagedFiles &files);
 

@@ -1,8 +1,7 @@
 //===- gathered_objects.h - objects in the order of the command line -------===//
 //
-// What decides where sections lie that nothing else tells apart is the order of the objects on the
-// command line. lld may create objects in several threads (LLVM 23 does), so it is not the order in
-// which they come.
+// Between sections that nothing else tells apart, the order of the objects on the command line
+// decides. lld may create objects in another order, in several threads (LLVM 23 does).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +17,14 @@ namespace frontload {
 
 class GatheredObjects {
 public:
-  /// Takes note of an object and of what the linker makes of it. Threads may call it in parallel.
+  /// Takes note of an object and of the linker's `file` for it. Threads may call this in parallel.
   void add(const void *file, InputObject object);
 
-  /// Takes out all that were added: those in `files`, the linker's files in the order of the
-  /// command line, in that order, and then the others, in the order in which they came.
+  /// Takes out all objects: first those of `files`, the linker's files in the order of the command
+  /// line, and then the others, in the order in which they were added.
   std::vector<InputObject> take(llvm::ArrayRef<const void *> files = {});
 
-  /// Whether the last take() found none of its objects in its files: these are something else.
+  /// Whether the last take() found none of the objects in `files`, which then are something else.
   bool hasFoundNone() const { return foundNone; }
 
 private:

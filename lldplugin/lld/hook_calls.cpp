@@ -13,7 +13,7 @@ namespace frontload {
 
 HookCalls hookCalls;
 
-/// What lld calls the function.
+/// lld's name of the function.
 static StringRef nameOf(Hook hook) {
   static constexpr StringLiteral names[numHooks] = {"readFile",
                                                     "createObjFile",
@@ -28,7 +28,7 @@ static StringRef nameOf(Hook hook) {
   return names[static_cast<unsigned>(hook)];
 }
 
-/// Ends the link because of what lld has not done with that function.
+/// Ends the link because lld has `what` the function, such as "not called".
 [[noreturn]] static void end(Hook hook, const Twine &what) {
   error("this lld has " + what + " " + nameOf(hook) + ", on which the front relies",
         "link without --startup-profile; ld.frontload has to be built with an lld that "
@@ -49,8 +49,8 @@ void HookCalls::requireOnce(Hook hook) const {
     end(hook, Twine(number(hook)) + " times called");
 }
 
-/// Whether the linked file has merged strings among which those of startup were gathered: only if
-/// all of its input sections can be merged, the section in which they are says that of itself.
+/// Whether the linked file has a section of merged strings, with those of startup. Its flags say
+/// that it is merged only if all its input sections can be.
 static bool mergesStrings(StringRef bytes) {
   bool result = false;
   consumeError(withElfFile(bytes, [&](const auto &file) -> Error {
@@ -70,7 +70,7 @@ static bool mergesStrings(StringRef bytes) {
 }
 
 void HookCalls::requireForOutput(FrontLink &link, StringRef bytes) const {
-  requireOnce(Hook::ProcessSectionCommands); // which requires those before it
+  requireOnce(Hook::ProcessSectionCommands); // the hook itself requires those before it
   if (link.gathersStrings() && !link.hotStrings().contents().empty() && mergesStrings(bytes))
     require(Hook::Hash);
 }

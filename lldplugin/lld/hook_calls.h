@@ -1,9 +1,9 @@
 //===- hook_calls.h - whether lld calls what a front relies on -------------===//
 //
-// A hook is a function of lld that another one of lld's is made to call instead. If lld is built in
+// A hook is a function that lld is made to call in place of one of its own. If lld is built in
 // another way (link-time optimization, several sources as one) or has changed, that call may be
-// gone, and nothing else would say so: the link would go on, and end without a front. So each hook
-// notes its calls, and a link that lacks one ends before anything has taken its place.
+// gone, and nothing else would notice: the link would end without a front. So each hook notes its
+// calls, and a link that lacks a call ends before anything has taken its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ class HookCalls {
 public:
   /// Counts a call.
   void count(Hook hook) { at(hook).fetch_add(1, std::memory_order_relaxed); }
-  /// The same for one that is called so often, by all threads, that only its first call matters.
+  /// The same for a hook that all threads call very often: only its first call matters.
   void note(Hook hook) {
     if (!has(hook))
       at(hook).store(1, std::memory_order_relaxed);
@@ -44,9 +44,9 @@ public:
   }
   bool has(Hook hook) const { return number(hook) != 0; }
 
-  /// Ends the link because what that hook does was done without it.
+  /// Ends the link because lld has not called the hook.
   [[noreturn]] static void endWithout(Hook hook);
-  /// Ends the link if that hook was not called, or was more than once.
+  /// Ends the link if the hook was not called, or, for requireOnce(), more than once.
   void require(Hook hook) const;
   void requireOnce(Hook hook) const;
   /// Ends the link if a hook is missing that `link`, whose linked file is `bytes`, relies on.
@@ -58,7 +58,7 @@ private:
   std::array<std::atomic<uint32_t>, numHooks> calls = {};
 };
 
-/// Those of this process: it makes one link.
+/// The calls of this process, which makes one link.
 extern HookCalls hookCalls;
 
 } // namespace frontload

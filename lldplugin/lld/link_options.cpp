@@ -13,7 +13,7 @@ namespace frontload {
 
 static constexpr char reproduceReason[] = "its files would have different section names";
 
-/// Reads what another linker has to know of `arg`, which is number `i` of lld's `args`.
+/// Reads what another linker has to know of argument `i` of lld's `args`.
 static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &options) {
   StringRef arg = args[i], name = arg.ltrim('-').take_until([](char c) { return c == '='; });
   OtherLink &other = options.other;
@@ -65,7 +65,7 @@ static bool takePlainOption(ArrayRef<const char *> args, size_t &i, PlainTraits 
   return true;
 }
 
-/// The option of ours that a mistyped one is near to, if any is; lld has none that are so near.
+/// Our option that a mistyped `arg` is near to; empty if none is. No option of lld is so near.
 static StringRef nearestOwn(StringRef arg) {
   StringRef name = arg.take_until([](char c) { return c == '='; });
   for (StringRef own :
@@ -78,7 +78,7 @@ static StringRef nearestOwn(StringRef arg) {
 
 std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOptions &options) {
   std::vector<const char *> others;
-  bool exportsAll = false; // a version script may hide some, all the same
+  bool exportsAll = false; // a version script may still hide some
   std::string value;
   for (size_t i = 0; i < args.size(); ++i) {
     if (takeOption(args, i, "startup-profile", options.profile) ||
@@ -100,7 +100,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     }
     StringRef arg = args[i];
-    // With one dash it is a library whose name begins with "ld".
+    // -lld is a library whose name begins with "ld".
     if (arg.starts_with("--") && takeOption(args, i, "lld", value)) {
       options.lld = value;
       continue;

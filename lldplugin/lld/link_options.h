@@ -24,19 +24,19 @@ namespace frontload {
 /// What the command line says about the front.
 struct LinkOptions {
   std::string profile;
-  /// Where there may be one for this output; a link for which there is none is lld's.
+  /// May have a profile for this output; a link without one is lld's.
   std::optional<std::string> profileFolder;
   std::string report;
   double minMatch = defaultMinMatch;
-  std::optional<std::string> badMinMatch; ///< what was given and is none
+  std::optional<std::string> badMinMatch; ///< a value that is no percentage
   std::optional<std::string> frontAlign;  ///< as it was given; see LinkTraits
-  llvm::StringRef mistyped, meant;        ///< an option, and the one of ours that it is near to
+  llvm::StringRef mistyped, meant;        ///< an unknown option, and ours that it is near to
   std::string output = "a.out";
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
   OutputKind kind;
-  /// Whether a front is laid out: if it is worth having; --front-always, whatever it is worth; or
-  /// --front-never, for which the profile is an input, and that is all.
+  /// Whether a front is laid out: if it is worth having; always, with --front-always; or never,
+  /// with --front-never, where the profile is only an input.
   enum class FrontChoice : uint8_t { IfWorth, Always, Never } choice = FrontChoice::IfWorth;
   bool isReproduced = false;     ///< --reproduce, or the variable that stands for it
   bool prefetchesInside = false; ///< by code in the program, instead of a library that it needs
@@ -44,8 +44,7 @@ struct LinkOptions {
   bool definesEnd = false;
   std::string imageBase; ///< as it was given
   bool isHelp = false;
-  /// The linker that links in place of the built-in one; what it has to know; an option that cannot
-  /// be had together with it, and why.
+  /// The linker of --lld, the link by it, and an option that cannot be combined with it, and why.
   std::optional<std::string> lld;
   OtherLink other;
   std::string otherConflict, otherReason;
@@ -54,10 +53,10 @@ struct LinkOptions {
 /// Reads our options out of `args` and returns the others, which are lld's.
 std::vector<const char *> parseLinkOptions(llvm::ArrayRef<const char *> args, LinkOptions &options);
 
-/// What is wrong with the options, for whatever link.
+/// What is wrong with the options, for any link.
 std::optional<Refusal> checkLinkOptions(const LinkOptions &options);
 
-/// What in them rules out a front.
+/// Which of the options rules out a front.
 std::optional<Refusal> checkFrontOptions(const LinkOptions &options);
 
 } // namespace frontload

@@ -40,7 +40,7 @@ int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
   return exitUsage;
 }
 
-/// Links by the other linker what the built-in one has read.
+/// Has the other linker link the inputs that the built-in lld has read.
 static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, FrontLink &link) {
   std::string linked;
   if (int code = linkByOther(options.other, inputs, link, stagedFiles(), linked))
@@ -52,12 +52,12 @@ static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, Fro
   return code ? code : publishLink(options, link, front, Weighing(), stagedFiles());
 }
 
-/// Weighs the front, and says so if it is not worth having. Whoever wants it in any case has it,
-/// and so has a link that cannot be done again.
+/// Weighs the front. Returns whether it is not worth having, and says so; never with
+/// --front-always, or if the link cannot be done again because lld has shown text.
 static bool isWorse(MutableArrayRef<char> bytes, const LinkOptions &options, const FrontLink &link,
                     const Front &front, Weighing &weighing) {
   auto weighed = weighFront({bytes.data(), bytes.size()}, front, link);
-  if (!weighed) // it was checked, so that is nothing that could be started
+  if (!weighed) // nothing that could be started: the file was checked
     return consumeError(weighed.takeError()), false;
   weighing = std::move(*weighed);
   const WeighedStart *worst = weighing.worst();
@@ -77,7 +77,7 @@ int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
   return publish(stagedFiles());
 }
 
-/// Begins again, without a front. Returns only if that fails.
+/// Starts the link again, without a front. Returns only if that fails.
 static int linkAgainWithoutFront(ArrayRef<const char *> args, const LinkOptions &options,
                                  const FrontLink &link, const Weighing &weighing) {
   StagedFiles files;
@@ -129,19 +129,19 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
     return refuse(*refusal);
-  // The front's script makes a linear file together with this.
+  // Together with this option, the front's script makes a linear file.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   std::string imageBase = frontAlignArgument(options);
   if (!imageBase.empty())
     lldArgs.push_back(imageBase.c_str());
   if (isOther) {
-    // It would sort the front again, by what calls what in a steady state.
+    // The other lld would sort the front again, by the call graph of a steady state.
     lldArgs.push_back("--no-call-graph-profile-sort");
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(
         [&]() -> FrontLink & { return reading.await(); }, options.minMatch,
         [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, reading.await()); });
-    // The other one says all that there is to say.
+    // The other lld prints all warnings.
     lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
     if (!runLld(lldArgs, nulls()))
       return exitVerdict;
@@ -174,7 +174,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
                    });
   if (!runLld(lldArgs)) {
     if (reading.awaited())
-      reading.awaited()->awaitPlanner(); // what it works with is about to go
+      reading.awaited()->awaitPlanner(); // its data is about to go
     return exitVerdict;
   }
   FrontLink &link = reading.await();

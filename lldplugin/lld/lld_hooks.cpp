@@ -31,21 +31,21 @@ using namespace llvm;
 using namespace frontload;
 
 static std::function<FrontLink &()> awaitLink; // none: the hooks do nothing
-static FrontLink *frontLink;                   // since lld has opened its inputs
+static FrontLink *frontLink;                   // set once lld has opened its inputs
 static double minMatch;
 static std::function<int(const LinkInputs &)> insteadOfLink;
 static LinkInputs inputs; // gathered for insteadOfLink only
 static std::mutex inputsMutex;
 static GatheredObjects gathered;
-static std::atomic<bool> hasReadObject; // a file that is one, on the command line
+static std::atomic<bool> hasReadObject; // as a file of the command line
 static std::atomic<bool> hasBitcode;
-static std::vector<StringRef> scripts; // those of the inputs
+static std::vector<StringRef> scripts; // linker scripts among the inputs
 static std::string listedInput;
-static bool hasNote;                    // which is an input, whatever else is
+static bool hasNote;                    // whether the note's object is an input
 static std::string script, laterScript; // lld keeps references into their text
 static SectionList sectionList;
-/// So many sections lld goes through in no time, once more for each pattern.
-static constexpr size_t fewSections = 4096;
+/// Lists with fewer sections stay as they are: lld goes through them in no time.
+static constexpr size_t minToShorten = 4096;
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
@@ -53,9 +53,9 @@ static constexpr size_t fewSections = 4096;
   lld::exitLld(code);
 }
 
-/// A profile that fits no more would otherwise cost its user the front without a word.
-int frontload::tellMatches(const FrontLink &link, double leastMatch) {
-  MatchVerdict verdict = link.matchSummary().judge(link.profilePath(), leastMatch, "--min-match");
+/// Without this, a profile that no longer fits would silently cost users the front.
+int frontload::tellMatches(const FrontLink &link, double minPercent) {
+  MatchVerdict verdict = link.matchSummary().judge(link.profilePath(), minPercent, "--min-match");
   if (verdict.isError) {
     error(verdict.text, verdict.note);
     return exitVerdict;
@@ -79,12 +79,12 @@ static void addScript(MemoryBufferRef mb) {
   scripts.push_back(mb.getBuffer());
 }
 
-/// How many linker scripts are being read, one by the other. What they INCLUDE is only read.
+/// How deeply linker scripts are nested. lld reads files that they INCLUDE by readFile() alone.
 static unsigned scriptDepth;
 
 static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef path) {
   std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
-  // lld takes for a script what is nothing else.
+  // lld takes a file of unknown format for a script.
   if (awaitLink && scriptDepth && buffer &&
       identify_magic(buffer->getBuffer()) == file_magic::unknown)
     addScript(*buffer);
@@ -93,7 +93,7 @@ static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef pat
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
   hookCalls.count(Hook::ReadFile);
-  // Before it is read: what is written in between is then noticed, not missed.
+  // Before the file is read, so that a write in between is noticed.
   FileIdentity identity = insteadOfLink ? identityOf(path.str()) : FileIdentity();
   std::optional<MemoryBufferRef> buffer = readFile(ctx, path);
   if (buffer && identify_magic(buffer->getBuffer()) == file_magic::elf_relocatable)
@@ -122,15 +122,14 @@ static void addObjects(ArrayRef<const void *> files = {}) {
   }
 }
 
-/// Ends the link if one of the hooks was not called that lld should have called by the time when it
-/// has opened its inputs.
+/// Ends the link if lld has opened its inputs without calling the hooks for that.
 static void checkInputs() {
   hookCalls.requireOnce(Hook::ParseFiles);
   if (hookCalls.has(Hook::CreateObjFile))
     hookCalls.require(Hook::ReadFile);
   if (insteadOfLink && hasReadObject)
     hookCalls.require(Hook::CreateObjFile);
-  // What it has tried is whether it can write the output.
+  // lld has tried whether it can write the output.
   hookCalls.require(Hook::CreateOutput);
   if (gathered.hasFoundNone())
     endLink(exitVerdict, "this lld keeps its files in another way than ld.frontload expects",
@@ -196,7 +195,7 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (!frontLink)
     return;
   addObjects();
-  sectionList.beginSearch(ctx, fewSections);
+  sectionList.beginSearch(ctx, minToShorten);
 }
 
 void wrapGrow(SmallVectorBase<uint32_t> *vector, void *first, size_t minSize, size_t elementSize) {
@@ -230,30 +229,29 @@ struct Awaited {
   }
 };
 
-/// The pattern that lld is busy with: it takes one after the other, in one thread, and they stay
-/// where they are as long as it does.
+/// The pattern that lld is busy with. lld takes one after the other, in one thread, and moves no
+/// matcher meanwhile.
 struct CurrentPattern {
   const lld::StringMatcher *matcher = nullptr;
   std::optional<Pattern> ours;
-  Awaited *awaited = nullptr; ///< none for the first of ours
+  Awaited *awaited = nullptr; ///< null for the first of our patterns
 };
 } // namespace
 static bool isPlacing; // in processSectionCommands
 static CurrentPattern currentPattern;
 /// For each pattern lld goes through the same sections in the same order, and leaves out those that
-/// have a place by then. So the first of our patterns, which is asked for all sections, tells what
-/// each of the others will find.
+/// have a place by then. So the first of our patterns, which is asked for all sections, tells which
+/// sections the others will get.
 static std::array<Awaited, numPatterns> awaited;
 static bool isAwaiting;
-/// What it has told to be ours, in the order of lld's list.
+/// The sections that the first pattern has found to be ours, in the order of lld's list.
 static std::vector<const char *> told;
-/// The sections that the current pattern has got, by their names, and where in it they belong: lld
-/// sorts these before it goes on, and asks for each of them dozens of times.
+/// The places of the current pattern's sections, by their names. lld sorts these sections before it
+/// goes on, and asks for each of them dozens of times.
 static DenseMap<const char *, uint32_t> orders;
-/// The two of them that lld asked for last. It compares two sections, and then one of them with
-/// another.
+/// The two sections that lld asked for last. It compares two, then one of them with another.
 static std::array<std::pair<const char *, uint32_t>, 2> lastOrders;
-static unsigned olderOrder; // of these two
+static unsigned olderOrder; // its index in lastOrders
 
 /// To be called when lld has got all sections of a pattern, and has sorted them.
 static void checkSorted() {
@@ -263,7 +261,7 @@ static void checkSorted() {
 
 /// To be called when the first of our patterns has been asked for all sections.
 static void shortenList() {
-  // The one pattern that has a name, and is lld's to match: plan/front_script.cpp.
+  // The one name in the script that lld itself matches: plan/front_script.cpp.
   sectionList.shorten(told, ".bss.rel.ro");
   told.clear();
 }
@@ -285,7 +283,7 @@ static void placeSection(StringRef name, std::optional<uint32_t> number) {
     orders.try_emplace(name.data(), frontLink->place(*number));
 }
 
-/// Whether the section of this name belongs to the first of our patterns, which then has it.
+/// Whether the section belongs to the first of our patterns. Notes those of other patterns.
 static bool matchesFirst(StringRef name) {
   auto [pattern, number] = frontLink->meet(name);
   if (!pattern)
@@ -298,7 +296,7 @@ static bool matchesFirst(StringRef name) {
   return pattern == currentPattern.ours;
 }
 
-/// Whether lld has asked for all of them: another lld may have another order.
+/// Whether lld has asked for all awaited sections: another lld may have another order.
 static bool hasAskedForAll() {
   return llvm::all_of(awaited, [](const Awaited &a) { return a.next == a.sections.size(); });
 }
@@ -322,8 +320,8 @@ static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
     if (hasReadObject)
       hookCalls.require(Hook::CreateObjFile);
     addObjects();
-    // With what link-time optimization has made, and as late as can be: until here lld is busy with
-    // symbols, mostly in one thread.
+    // As late as possible: link-time optimization is over, and until here lld is busy with symbols,
+    // mostly in one thread.
     frontLink->finishPlanning();
     laterScript = frontLink->laterScript();
     realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
@@ -361,7 +359,7 @@ void wrapProcessSectionCommands(void *linkerScript) {
 }
 
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
-  // As nearly all: a few instructions, for each section and each of our patterns but the first.
+  // Nearly all calls end here: one for each section and each of our patterns but the first.
   if (currentPattern.matcher == matcher && currentPattern.awaited &&
       !currentPattern.awaited->isNext(name.data()))
     return false;
@@ -408,9 +406,9 @@ void frontload::listInput(const std::string &path) {
     listedInput = path;
 }
 
-void frontload::installHooks(std::function<FrontLink &()> link, double leastMatch,
+void frontload::installHooks(std::function<FrontLink &()> link, double minPercent,
                              std::function<int(const LinkInputs &)> instead) {
   awaitLink = std::move(link);
-  minMatch = leastMatch;
+  minMatch = minPercent;
   insteadOfLink = std::move(instead);
 }

@@ -18,9 +18,9 @@ namespace frontload {
 void listInput(const std::string &path);
 
 /// Lets a link take part in the next run of lld's driver, which fails if less than `minMatch`
-/// percent of the profile's names are found. `link` is called once lld has opened its inputs; what
-/// it returns must outlive the run. With `instead`, the run ends when the front is planned:
-/// `instead` is called, and the process exits with what it returns.
+/// percent of the profile's names are found. `link` is called once lld has opened its inputs; the
+/// FrontLink must outlive the run. With `instead`, the run ends when the front is planned:
+/// `instead` is called, and the process exits with its result.
 void installHooks(std::function<FrontLink &()> link, double minMatch,
                   std::function<int(const LinkInputs &)> instead = nullptr);
 

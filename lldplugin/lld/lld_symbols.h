@@ -4,16 +4,16 @@
 // lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the
 // mangled names from this file. A name that an lld lacks is undefined in the link of ld.frontload
 // (a changed signature changes the mangled name; but that does not contain the type that a function
-// returns), and hook_calls.h ends a link whose lld does not call what is said here.
-// docs/lld-hooks.md says why each is needed. For another lld, see whether test/link passes, and
-// then change the version.
+// returns), and hook_calls.h ends a link whose lld does not call these functions. docs/lld-hooks.md
+// says why each is needed. For another lld, see whether test/link passes, and then change the
+// version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
 // * BitcodeFile's constructor is called for each input that link-time optimization may make an
-//   object of. Until it has, nobody knows what will be in the link.
+//   object of. Until optimization is over, the contents of the link are not known.
 // * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
 //   ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld
@@ -30,18 +30,18 @@
 //   that --icf folds: on the one that stays, with the one that goes.
 // * computeCallGraphProfileOrder and runBalancedPartitioning are lld's own orders: called after
 //   processSectionCommands, at most one of them and once. lld sorts each list of input sections of
-//   its script by what they return, and leaves what that does not mention in the order it has. The
-//   type that they return is checked by no name (see rest_order.h).
+//   its script by the numbers that they return; sections without a number stay in their order. No
+//   mangled name checks the type that they return (see rest_order.h).
 // * SmallVectorBase::grow_pod, of LLVM, is called for each vector that needs more room. Between
-//   parseFiles and splitSections lld gathers all sections in one of the Ctx, by which their names
-//   are asked for later. Only the time of the link depends on that (section_list.h).
+//   parseFiles and splitSections lld gathers all sections in a vector of the Ctx, and asks for
+//   their names in its order later. Only the time of the link depends on that (section_list.h).
 // * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
 //   all for response.txt: the options, a line each, in their order. The files are readFile's.
 //
-// Of what lld calls to write its files (written_files.h):
-// * FileOutputBuffer::create makes the output. It is called before parseFiles, too, to see whether
-//   that is possible. What is made has its place at commit().
-// * unlinkAsync removes the previous output just before.
+// Functions that write lld's files (written_files.h):
+// * FileOutputBuffer::create makes the output. It is also called before parseFiles, to see whether
+//   that is possible. The file has its place at commit().
+// * unlinkAsync removes the previous output just before the output is made.
 // * The constructor of raw_fd_ostream opens maps, lists of dependencies and the like.
 // * timeTraceProfilerWrite writes what --time-trace asks for.
 //

@@ -18,8 +18,8 @@ using namespace frontload;
 
 const StringLiteral frontload::programName = "ld.frontload";
 
-/// Links by what the command line says: `args` is all of it, `others` what of it is lld's. Returns
-/// the exit code.
+/// Links by the command line: `args` is all of it, `others` are lld's arguments. Returns the exit
+/// code.
 static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
                          LinkOptions &options) {
   using enum LinkOptions::FrontChoice;
@@ -44,7 +44,7 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  // A compiler driver may pass everything in a response file, ours included.
+  // A compiler driver may pass everything in a response file, also our options.
   BumpPtrAllocator allocator;
   StringSaver saver(allocator);
   SmallVector<const char *, 0> expanded(argv, argv + argc);
@@ -61,6 +61,6 @@ int main(int argc, char **argv) {
     options.other.program = std::move(*program);
   }
   ArrayRef<const char *> args(const_cast<const char **>(argv), argc);
-  // As lld does: leaves without freeing what the system frees faster.
+  // Like lld, exits without freeing memory: the system frees it faster.
   lld::exitLld(linkByOptions(args, others, options));
 }

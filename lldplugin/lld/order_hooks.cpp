@@ -1,6 +1,6 @@
 //===- order_hooks.cpp - hooks in lld's own orders of sections -------------===//
 //
-// Apart from lld_hooks.cpp, since these do not take part in making a front: they keep it.
+// These hooks are not in lld_hooks.cpp, since they do not make a front: they keep it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ static SectionOrder keepFront(SectionOrder order, bool ordersFront) {
 }
 
 SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) {
-  // A program that has started must not be slower than without a front. In first-touch order it is
-  // (docs/layout.md), though that saves 9 faults of CPython's 40 where no prefetch reads the front.
+  // A running program must not be slower than without a front. First-touch order slows it down
+  // (docs/layout.md), though it saves 9 faults of CPython's 40 where no prefetch reads the front.
   return keepFront(realCallGraphOrder(ctx), /*ordersFront=*/true);
 }
 

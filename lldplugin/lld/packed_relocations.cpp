@@ -13,11 +13,11 @@ using namespace llvm;
 using namespace frontload;
 
 namespace {
-/// What of a command line decides whether relocations are packed.
+/// The parts of a command line that decide whether relocations are packed.
 struct Link {
   std::string sysroot;
   std::vector<std::string> folders;
-  /// What could name the C library: a path, or the value of an -l. In order.
+  /// An input that may be the C library: a path, or the value of an -l.
   struct Input {
     std::string name;
     bool isLibrary, isStatic;
@@ -63,9 +63,9 @@ Link::Link(ArrayRef<const char *> args) {
     else if (takeOption(args, i, "library", value) || takeLetter(args, i, "-l", value))
       inputs.push_back({value, true, isStatic});
     else if (is_contained({"o", "h", "soname"}, name))
-      ++i; // it may be the C library that is linked
+      ++i; // the output may be called like the C library
   }
-  // A leading = stands for the root, wherever that was said.
+  // A leading = stands for the sysroot, wherever --sysroot is on the command line.
   for (std::string &folder : folders)
     if (StringRef inRoot = folder; inRoot.consume_front("="))
       folder = inSysroot(inRoot);
@@ -98,7 +98,7 @@ static bool isLibcName(StringRef path) {
   return name == "libc.so" || name.starts_with("libc.so.");
 }
 
-/// The C library that `libc.so` names if it is a linker script; empty if it names none.
+/// The C library that the linker script libc.so names; empty if it names none.
 std::string Link::namedByScript(StringRef script, StringRef text) const {
   SmallVector<StringRef, 0> tokens;
   SplitString(text, tokens, " \t\n\r(),\"");

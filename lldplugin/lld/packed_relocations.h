@@ -2,7 +2,7 @@
 //
 // Relative relocations are most of what a position-independent program reads before its first
 // instruction, and packed (DT_RELR) they are a twentieth of the size. A loader that does not know
-// the format runs the program unrelocated, into a crash, so they are packed only for one that does.
+// the format runs the program unrelocated, into a crash, so only one that does gets them packed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@ namespace frontload {
 /// GLIBC_ABI_DT_RELR, which is 2.36 or newer. lld then makes the output need that version, so an
 /// older glibc refuses the program instead of crashing in it.
 ///
-/// All others stay as they are: in a static program nothing tells what its libc can do, musl (which
-/// can since 1.2.4) does not say so in its file, and Android's linkers are given --pack-dyn-relocs
-/// by its own build systems.
+/// Other links stay as they are: nothing in a static program tells what its libc can do, musl
+/// (which has the format since 1.2.4) does not say so in its file, and Android's linkers are given
+/// --pack-dyn-relocs by its own build systems.
 bool shouldPackRelativeRelocations(llvm::ArrayRef<const char *> args);
 
 } // namespace frontload

@@ -14,7 +14,7 @@ Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args
     return std::vector<std::string>();
   isInside |= output.dynamicLinker.empty();
 #ifdef __GLIBC__
-  // The library was built with the libc that this was built with.
+  // The library was built with the same libc as ld.frontload.
   if (StringRef(output.dynamicLinker).contains("ld-musl"))
     return createStringError("musl knows no IFUNC, and the library of this installation has one");
 #endif
@@ -24,7 +24,7 @@ Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args
     return library.takeError();
   if (isInside)
     return std::vector<std::string>{"-u", "frontload_prefetch_at_start", *library};
-  // Behind all others, so that it is relocated first (instrument/prefetch/at_start.c).
+  // Behind all other libraries, to be relocated first (instrument/prefetch/at_start.c).
   return std::vector<std::string>{"--push-state", "--no-as-needed", *library, "--pop-state"};
 }
 

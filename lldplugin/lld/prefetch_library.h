@@ -1,8 +1,8 @@
 //===- prefetch_library.h - what --front-prefetch adds to a link -----------===//
 //
-// A program that asks for its own front needs instrument/prefetch: as one of the libraries that it
-// needs, without which it does not start, or inside the program. There it runs later: the dynamic
-// linker has applied the relative relocations, and has read all that these change.
+// A program that asks for its own front contains instrument/prefetch, or needs it as a library and
+// does not start without it. Code inside the program runs later: by then the dynamic linker has
+// applied the relative relocations, and has read all pages that they change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@
 
 namespace frontload {
 
-/// The arguments to put behind `args`, those of a link (response files expanded), so that the
-/// program prefetches its front. None for a shared library: nothing of it runs before it is
-/// relocated, so whoever opens it has to ask (frontload_prefetch.h). What prefetches is a library,
-/// or, if `isInside` or there is no dynamic linker, a part of the program. Fails with what is
-/// missing.
+/// The arguments to put behind `args` (response files expanded), so that the program prefetches its
+/// front: by a library, or, if `isInside` or without a dynamic linker, by code inside the program.
+/// None for a shared library: none of its code runs before it is relocated, so the program that
+/// opens it has to ask (frontload_prefetch.h). Fails if the library is missing or does not fit the
+/// libc.
 llvm::Expected<std::vector<std::string>> prefetchArguments(llvm::ArrayRef<const char *> args,
                                                            bool isInside);
 

@@ -1,8 +1,8 @@
 //===- reading_link.h - a link whose profile is being read -----------------===//
 //
-// To read a profile takes a hundredth of a large link, if lld waits for it. But lld opens its
-// inputs first, in one thread, and asks nothing about the front before they are open: so the
-// profile is read beside it.
+// Reading a profile takes a hundredth of a large link, if lld waits for it. But lld first opens its
+// inputs, in one thread, and needs no front before they are open. Another thread reads the profile
+// meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,13 +26,13 @@ public:
           Read read;
           StartupProfile profile;
           read.refusal = readProfile(path, profile);
-          // lld frees nothing before the process ends, and neither does this: lld refers to it.
+          // Not freed: lld refers to it until the process ends.
           if (!read.refusal)
             read.link = new FrontLink(std::move(profile), path, traits);
           return read;
         })) {}
 
-  /// The link. Says what is wrong with the profile, if anything is, and ends the process.
+  /// The link. If the profile cannot be read, reports why and ends the process.
   FrontLink &await() {
     if (!link) {
       Read read = reading.get();
@@ -42,7 +42,7 @@ public:
     }
     return *link;
   }
-  /// The link, if somebody has awaited it.
+  /// The link, if await() has returned it, else null.
   FrontLink *awaited() const { return link; }
 
 private:

@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// lld ignores the option, which others have for their plugins, and writes it in a line of its own.
+/// lld ignores this option of other linkers, and writes it in a line of its own.
 static constexpr char mark[] = "--plugin=<frontload>";
 static constexpr StringLiteral markLine = "\n--plugin <frontload>\n";
 
@@ -47,10 +47,10 @@ std::optional<Refusal> prepareReplay(const LinkOptions &options, std::vector<con
 
 bool isReplayComplete() { return ownLines.empty() || isComplete; }
 
-/// lld's text for the replay, with our options in the place of what they make us add.
+/// lld's text for the replay, with our options in place of the arguments that they make us add.
 static std::string responseOf(StringRef text) {
-  // What the libc of the link can do, the replay cannot always find out. If relocations are packed
-  // that is said later, and the last one counts.
+  // The replay cannot always find out what the libc of the link can do. If relocations are packed,
+  // a later option says so, and the last one counts.
   std::string result = "-z nopack-relative-relocs\n";
   size_t end = text.rfind(markLine);
   isComplete = end != StringRef::npos;

@@ -1,8 +1,8 @@
 //===- reproduce.h - the front in the tar of --reproduce -------------------===//
 //
 // lld's --reproduce packs all that a link reads into a tar, with a response.txt that links it again
-// from there. lld knows nothing of the options that ld.frontload takes out of its command line, and
-// shows those that it puts in. What is written here makes a replay by ld.frontload the same link:
+// from there. lld does not know the options that ld.frontload takes out of the command line, and
+// shows those that it adds. This makes a replay by ld.frontload the same link:
 //
 //     tar xf app.tar && cd app && ld.frontload @response.txt
 //
@@ -15,12 +15,12 @@
 
 namespace frontload {
 
-/// To be called before the link that `options` describe, which lld is to reproduce. Appends to
-/// lld's `args` a mark: what is behind it the replay adds by itself.
+/// To be called before a link with --reproduce. Appends a mark to lld's `args`: the replay adds the
+/// arguments behind the mark by itself.
 std::optional<Refusal> prepareReplay(const LinkOptions &options, std::vector<const char *> &args);
 
-/// Whether a tar that was prepared for has what belongs there; to be called when lld has read the
-/// command line.
+/// Whether the tar, if one was prepared, has the options of the front. To be called when lld has
+/// read the command line.
 bool isReplayComplete();
 
 } // namespace frontload

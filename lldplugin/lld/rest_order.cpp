@@ -17,13 +17,13 @@ public:
     llvm::sort(sorted, beginsLower);
   }
 
-  /// Whether `text` lies in one of them, and ends there with a zero byte as names do.
+  /// Whether `text` lies in an input object, and ends there with a zero byte as names do.
   bool hasName(StringRef text) const {
     auto after = llvm::upper_bound(sorted, text, beginsLower);
     if (after == sorted.begin())
       return false;
     StringRef input = *std::prev(after);
-    // In numbers, since it may be no address at all.
+    // As numbers, since `text` may be no address at all.
     size_t at =
         reinterpret_cast<uintptr_t>(text.data()) - reinterpret_cast<uintptr_t>(input.data());
     return at < input.size() && text.size() < input.size() - at && input[at + text.size()] == 0;
@@ -37,8 +37,8 @@ private:
   std::vector<StringRef> sorted;
 };
 
-/// Where lld has a function without a front, with -z keep-text-section-prefix: compilers tell by
-/// its name whether it runs often.
+/// The place of a function without a front, with -z keep-text-section-prefix: the compiler names
+/// its section by how often it runs.
 unsigned heatOf(StringRef name) {
   return name.starts_with(".text.hot.") ? 0 : name.starts_with(".text.unlikely.") ? 2 : 1;
 }
@@ -52,7 +52,7 @@ std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &l
   bool isNameKnown = order.empty();
   for (auto [section, position] : order) {
     StringRef name = nameOf(section);
-    // lld's own sections, as for common symbols, have names of its own.
+    // lld's own sections, as for common symbols, have names outside of the inputs.
     bool isOfInput = inputs.hasName(name);
     isNameKnown |= isOfInput;
     if (!isOfInput || !link.patternFor(name))

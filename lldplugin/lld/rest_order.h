@@ -2,9 +2,9 @@
 //
 // lld can order sections by itself: those that call each other most often lie together (the call
 // graph of PGO builds), or those that the same starts use, or that compress well (balanced
-// partitioning). That is for the steady state, so it goes on for all that is not in the front. The
-// front has the order of first touch, but the code that every run enters may have that of calls:
-// all of it is read by each start.
+// partitioning). These orders are for the steady state, so sections outside of the front keep them.
+// The front has the order of first touch, but its code that every run enters may have lld's order:
+// each start reads all of that code.
 //
 // An order is a map of lld's sections, whose type is lld's secret. The front is known by the
 // addresses of names (FrontLink), and a section has its name among its first words.
@@ -24,8 +24,8 @@ class InputSectionBase;
 
 namespace frontload {
 
-/// Sections with lower numbers come first, in their part of an output section. lld leaves sections
-/// that it does not hold in the order that they have.
+/// Sections with lower numbers come first, in their part of an output section. lld does not reorder
+/// sections that are not in the map.
 using SectionOrder = llvm::DenseMap<const lld::elf::InputSectionBase *, int>;
 
 /// How a section of lld begins. The real one is larger.
@@ -34,19 +34,18 @@ struct SectionHead {
   llvm::StringRef name;
 };
 
-/// The name of one of lld's sections. It is no address of a name where lld's sections do not begin
-/// as we believe, so look up where it lies before you read it.
+/// The name of one of lld's sections. If lld's sections begin in another way, this is not the
+/// address of a name, so look the address up before you read it.
 inline llvm::StringRef nameOf(const void *section) {
   SectionHead head;
   std::memcpy(static_cast<void *>(&head), section, sizeof(head));
   return head.name;
 }
 
-/// `order` without the sections that `link` has placed; with `ordersFront`, it keeps the code that
-/// every run enters, which is then first among the code of the front: what compilers call hot, what
-/// they do not judge, and what they call unlikely, each in the order that it had. None if it cannot
-/// be told which these are: no name in `order` lies in an input object, so sections do not begin as
-/// we believe.
+/// `order` without the sections that `link` has placed. With `ordersFront` it keeps the code that
+/// every run enters, which then leads the code of the front: first code that compilers call hot,
+/// then unjudged code, then unlikely code, each in the order of before. None if no name in `order`
+/// lies in an input object: lld's sections begin in another way.
 std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link,
                                    bool ordersFront = false);
 

@@ -10,11 +10,11 @@ using namespace llvm;
 
 namespace frontload {
 
-void SectionList::beginSearch(lld::elf::Ctx &ctx, size_t least) {
+void SectionList::beginSearch(lld::elf::Ctx &ctx, size_t minSections) {
   thread = std::this_thread::get_id();
   begin = reinterpret_cast<uintptr_t>(&ctx);
   end = begin + malloc_usable_size(&ctx); // lld keeps it on the heap
-  largest = least;
+  largest = minSections;
   isSearching.store(true, std::memory_order_relaxed);
 }
 
@@ -31,7 +31,7 @@ void SectionList::meet(AnyVector *vector, size_t minSize, size_t elementSize) {
 bool SectionList::shorten(ArrayRef<const char *> names, StringRef other) {
   if (!found || shortSize || names.empty())
     return false;
-  // One in sixty others is kept, which is less work than to tell them apart.
+  // One in sixty other sections is kept too, which is less work than to tell them apart.
   NameFilter keptNames(filterBits(names.size(), 64, /*least=*/64));
   for (const char *name : names)
     keptNames.add(hashOfAddress(name));
@@ -46,7 +46,7 @@ bool SectionList::shorten(ArrayRef<const char *> names, StringRef other) {
       continue;
     }
     kept.push_back(section);
-    // There may be more of the same name, of which lld has left out those that are not linked.
+    // Several sections may share a name. lld has not asked for those that are not linked.
     if (numAsked < names.size() && names[numAsked] == name.data())
       ++numAsked;
   }
@@ -55,7 +55,7 @@ bool SectionList::shorten(ArrayRef<const char *> names, StringRef other) {
     return false;
   }
   TimeTraceScope scope("Shorten the list of sections");
-  whole = std::move(*found); // where it is: lld may be going through it
+  whole = std::move(*found); // keeps the buffer, which lld may be going through
   *found = std::move(kept);
   shortSize = found->size();
   return true;

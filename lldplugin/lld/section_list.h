@@ -1,12 +1,11 @@
 //===- section_list.h - lld's list of all sections, made short -------------===//
 //
-// For each pattern of a script lld goes through all sections of the link. Of a large link that is
-// 9 ms of 900 for each of the front's patterns, though all but the first of them may stop at the
-// few sections of which the first has told that they belong to the front. So lld's list is
-// exchanged for a list of these as long as lld goes on.
+// For each pattern of a script lld goes through all sections of the link: 9 ms of 900 in a large
+// link, for each of the front's patterns. But the first of these patterns finds the few sections
+// that belong to the front. For the other patterns, lld is given a list of only these sections.
 //
-// Only time depends on this. lld's list is found by how it grows, and believed only if it holds, by
-// their names, all that lld has asked for; if none does, lld keeps it as it is.
+// Only time depends on this. lld's list is recognized by how it grows, and used only if it has the
+// names of all sections of the front that lld has asked for; otherwise lld keeps its list.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,17 +30,17 @@ class SectionList {
 public:
   using AnyVector = llvm::SmallVectorBase<uint32_t>;
 
-  /// Begins to look for the list among what grows in `ctx` by this thread: to be called before lld
-  /// gathers its sections. Lists of fewer than `least` are not looked for.
-  void beginSearch(lld::elf::Ctx &ctx, size_t least);
+  /// Begins to look for lld's list among the vectors that this thread grows in `ctx`: to be called
+  /// before lld gathers its sections. Lists of fewer than `minSections` are ignored.
+  void beginSearch(lld::elf::Ctx &ctx, size_t minSections);
   /// A vector is about to have room for `minSize` elements of `elementSize` bytes.
   void meet(AnyVector *vector, size_t minSize, size_t elementSize);
   void endSearch() { isSearching.store(false, std::memory_order_relaxed); }
 
-  /// Leaves in lld's list only the sections whose names are at these addresses, which lld has come
-  /// across in this order, those that are called `other`, and a few more. Returns whether it did.
+  /// Leaves in lld's list only the sections with these names (by address, in lld's order), sections
+  /// called `other`, and a few more. Returns whether it did.
   bool shorten(llvm::ArrayRef<const char *> names, llvm::StringRef other);
-  /// Makes the list what it was, with what was added meanwhile at its end.
+  /// Makes the list whole again, with the sections added meanwhile at its end.
   void restore();
 
 private:

@@ -1,6 +1,6 @@
 //===- sorted_numbers.cpp - sorts lld's numbers in place of qsort() --------===//
 //
-// Only the time of a link depends on this: what is sorted otherwise is left to the C library.
+// Only the time of a link depends on this: the C library does all other sorts.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,8 +2,8 @@
 //
 // lld sorts the offsets of packed relocations, hundreds of thousands, each time it has given
 // sections their addresses. LLVM sorts numbers by the C library's qsort(), which calls a function
-// for each comparison. It is a front that makes lld pack them (packed_relocations.h), and that
-// would be a fortieth of the link of a large program.
+// for each comparison: a fortieth of the link of a large program. A front would cost that time,
+// since it makes lld pack relocations (packed_relocations.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +26,10 @@ namespace frontload {
 /// Sorts by one digit after the other, the lowest first.
 inline void sortNumbers(llvm::MutableArrayRef<uint64_t> numbers) {
   static constexpr unsigned digitBits = 11; // a table for these fits into a core's first cache
-  static constexpr size_t few = 1 << digitBits;
+  static constexpr size_t minToUseDigits = 1 << digitBits;
   if (llvm::is_sorted(numbers))
     return;
-  if (numbers.size() < few) {
+  if (numbers.size() < minToUseDigits) {
     std::sort(numbers.begin(), numbers.end());
     return;
   }

@@ -21,7 +21,7 @@ static FinishBytes finishBytes;
 static bool isFinished;
 static bool hasShown; // text that has gone to where it cannot be taken back
 
-// lld leaves by _exit(), after it has ended what LLVM manages.
+// lld exits by _exit(), after it has destroyed the objects that LLVM manages.
 static ManagedStatic<StagedFiles> staged;
 StagedFiles &frontload::stagedFiles() { return *staged; }
 
@@ -34,8 +34,8 @@ void frontload::holdWrittenFiles(ArrayRef<const char *> args, std::string output
 }
 
 namespace {
-/// An output that is finished before it is written: as a file beside its own or, without a name for
-/// that, where it is.
+/// An output that is finished before it is written: to the file `temporary` or, if that is empty,
+/// in place.
 class HeldOutput final : public FileOutputBuffer {
 public:
   HeldOutput(StringRef path, std::string t, OutputBuffer b)
@@ -71,7 +71,7 @@ private:
 };
 } // namespace
 
-/// Whether a link makes a file at `path`, and does not write into what is there.
+/// Whether a link makes a regular file at `path`, instead of writing to a device or the like.
 static bool makesFile(StringRef path) {
   sys::fs::file_status status;
   return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file;
@@ -91,7 +91,7 @@ Expected<OutputBuffer> wrapCreateOutput(StringRef path, size_t size, unsigned fl
 
 void wrapUnlinkAsync(StringRef path) {
   hookCalls.count(Hook::UnlinkAsync);
-  // What is held back takes the place of the previous file when it is good.
+  // The held output replaces the previous file when it is good.
   if (!isHolding)
     realUnlinkAsync(path);
 }
@@ -99,7 +99,7 @@ void wrapUnlinkAsync(StringRef path) {
 bool frontload::hasFinishedOutput() { return isFinished; }
 bool frontload::hasShownText() { return hasShown; }
 
-/// Whether the command line names a file: others are for lld's own use.
+/// Whether the command line has this path. Other files are for lld's own use.
 static bool isNamed(StringRef path) {
   return any_of(arguments, [&](StringRef argument) { return argument.ends_with(path); });
 }
@@ -111,7 +111,7 @@ void wrapOpenStream(raw_fd_ostream *stream, StringRef path, std::error_code &err
     place = path == "-" ? std::nullopt : replaceableFile(path);
     hasShown |= !place;
   }
-  // lld does not write into a file that it may not write.
+  // lld reports a file that it may not write.
   if (!place || (sys::fs::exists(*place) && !sys::fs::can_write(*place)))
     return realOpenStream(stream, path, error, flags);
   std::string temporary = staged->stage(*place);

@@ -1,8 +1,8 @@
 //===- constructors.cpp - the variants of constructors and destructors -----===//
 //
-// What looks like a variant may also be part of a class's name (`_ZN2C13runEv`), so LLVM parses the
-// name, and its parser says where it meets a variant. The name is not printed: that can take time
-// and memory that double with every substitution.
+// A class's name may look like a variant (`_ZN2C13runEv`), so LLVM parses the name, and its parser
+// reports where it meets a variant. Printing the name could take time and memory that double with
+// every substitution.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,11 +14,11 @@ using namespace llvm;
 
 namespace frontload {
 
-/// The parser calls itself for each level of a name.
-static constexpr size_t longestName = 4096;
+/// The parser recurses for each level of a name.
+static constexpr size_t maxName = 4096;
 
 namespace {
-/// Where the parser has its nodes.
+/// Allocates the parser's nodes.
 class NodeAllocator {
 public:
   void reset() { allocator.Reset(); }
@@ -41,13 +41,13 @@ struct Parser : itanium_demangle::AbstractManglingParser<Parser, NodeAllocator> 
     last = First;
     return Base::parseCtorDtorName(scope, state);
   }
-  /// The last that was met. Those of arguments come behind that of the function, but no function's
-  /// name has a constructor in its arguments.
+  /// The last constructor or destructor met. Arguments come behind the function's name, but no
+  /// function has a constructor in its arguments.
   const char *last = nullptr;
 };
 } // namespace
 
-/// Whether there may be a variant in a name, which few have.
+/// Whether a name may have a variant, as few do.
 static bool mayHaveVariant(StringRef name) {
   for (size_t i = 2; i + 2 < name.size(); ++i)
     if ((name[i] == 'C' || name[i] == 'D') && name[i + 1] >= '0' && name[i + 1] <= '3' &&
@@ -58,7 +58,7 @@ static bool mayHaveVariant(StringRef name) {
 
 SmallVector<std::string, 4> otherVariants(StringRef name) {
   SmallVector<std::string, 4> result;
-  if (!name.starts_with("_Z") || name.size() > longestName || !mayHaveVariant(name))
+  if (!name.starts_with("_Z") || name.size() > maxName || !mayHaveVariant(name))
     return result;
   Parser parser(name.begin(), name.end());
   if (!parser.parse() || !parser.last)

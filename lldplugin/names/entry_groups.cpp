@@ -19,7 +19,7 @@ void GroupFinds::endNotes() {
     if (group.best.isFound())
       for (uint32_t entry : groups.sharedEntries(uint32_t(number)))
         found.note(entry, group.best);
-  // Only when all are noted: an entry is in several groups, or found by itself.
+  // Only when all groups are noted: an entry is in several, or found by itself.
   for (auto [number, group] : enumerate(shared))
     if (group.best.isFound())
       for (uint32_t entry : groups.sharedEntries(uint32_t(number)))
@@ -41,7 +41,7 @@ void GroupFinds::accept(uint32_t group, FindRank rank, const Definition &definit
     bool isAccepted = found.accept(entry, rank, definition);
     if (isAccepted)
       visit(entry);
-    return !isAccepted; // it has as many as count
+    return !isAccepted; // the entry has all finds that count
   });
 }
 

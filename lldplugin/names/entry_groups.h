@@ -1,9 +1,9 @@
 //===- entry_groups.h - entries of a profile that are found alike ----------===//
 //
 // A profile may have many entries of one stem (`f.llvm.1`, `f.llvm.2`, ...), and a link many more
-// symbols of it. Where none of them is called like an entry, each symbol may be each of the
-// entries. So what is found is noted for a group of entries that nothing tells apart: noting it for
-// each of them takes the time and memory of both numbers' product.
+// symbols of it. Where no symbol has the exact name of an entry, each symbol may be each of the
+// entries. So finds are noted for a group of entries that nothing tells apart: noting them for each
+// entry takes the time and memory of both numbers' product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace frontload {
 
 class EntryGroups {
 public:
-  /// Each entry is a group by itself, of the same number; groups of several have higher ones.
+  /// Each entry is a group by itself, with its own number; groups of several have higher numbers.
   explicit EntryGroups(size_t n) : numEntries(n) {}
 
   /// The group that `group` becomes with one entry more.
@@ -36,7 +36,7 @@ public:
   }
   bool isShared(uint32_t group) const { return group >= numEntries; }
   uint32_t numShared() const { return uint32_t(members.size()); }
-  /// The number of a shared group among these, and the entries of that number.
+  /// The number of a shared group among the shared ones, and the entries of a shared group.
   uint32_t shared(uint32_t group) const { return uint32_t(group - numEntries); }
   llvm::ArrayRef<uint32_t> sharedEntries(uint32_t number) const { return members[number]; }
 
@@ -59,18 +59,18 @@ private:
   std::vector<llvm::SmallVector<uint32_t, 0>> members;
 };
 
-/// What one search has found for groups: FoundNames for each of their entries, in no more time than
-/// there are finds.
+/// The finds of one search for groups. Passes them to FoundNames for each entry, in no more time
+/// than there are finds.
 class GroupFinds {
 public:
   GroupFinds(const EntryGroups &g, FoundNames &f) : groups(g), found(f), shared(g.numShared()) {}
 
-  /// As of FoundNames: first all finds are noted, ...
+  /// As in FoundNames: first all finds are noted, ...
   void note(uint32_t group, FindRank rank);
   /// ... which this ends, ...
   void endNotes();
-  /// ... then each is asked for, in the order of the link. Calls `visit` for the entries for which
-  /// it counts.
+  /// ... then each find is passed again, in the order of the link. Calls `visit` for each entry for
+  /// which the find counts.
   void accept(uint32_t group, FindRank rank, const Definition &definition,
               llvm::function_ref<void(uint32_t entry)> visit);
 

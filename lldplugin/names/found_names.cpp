@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace frontload {
 
-static constexpr size_t mostInexact = 128;
+static constexpr size_t maxInexact = 128;
 
 bool FoundNames::accept(uint32_t entry, FindRank rank, const Definition &definition) {
   auto &[best, definitions] = entries[entry];
@@ -19,8 +19,8 @@ bool FoundNames::accept(uint32_t entry, FindRank rank, const Definition &definit
   });
   if (isKnown)
     return true;
-  // Every exact one counts, and only whether there are several matters.
-  size_t most = rank.isExact() ? 2 : mostInexact;
+  // All exact definitions count, and only whether there are several matters.
+  size_t most = rank.isExact() ? 2 : maxInexact;
   if (definitions.size() == most)
     return rank.isExact();
   definitions.push_back(definition);

@@ -1,17 +1,16 @@
 //===- found_names.h - which finds of a name are meant ---------------------===//
 //
-// A name of the profile may be found many times in a link: local functions of the same name are in
-// many objects, and in place of a function that is gone there may be several clones of it. The
-// rule, for each entry of the profile by itself:
+// A name of the profile may be found many times in a link: many objects have local functions of the
+// same name, and several clones may replace a function. The rules, for each entry by itself:
 //
-//   1. An entry that tells its file (that of a local symbol) means a local symbol of that file, by
-//      the lowest likeness (Exact, Suffix, Clone, Variant, Hash, Part) with which there is one.
-//      Only if there is none, it means the others, by the lowest likeness again.
-//   2. An entry without a file means what is found with the lowest likeness; an exact name first as
-//      a global symbol, then as a local one.
-//   3. Of what is equally good all count, at most 128 in the order of the link if it is not exact.
-//      Copies of one global symbol (COMDAT) are one. Where more than one counts, the entry is
-//      ambiguous, and reported so.
+//   1. An entry with a file (that of a local symbol) means the local symbols of that file with the
+//      lowest likeness (Exact, Suffix, Clone, Variant, Hash, Part). Only if there are none, it
+//      means the other symbols with the lowest likeness.
+//   2. An entry without a file means the symbols with the lowest likeness; of exact ones, global
+//      symbols come before local ones.
+//   3. All equally good symbols count; if they are not exact, the first 128 in the order of the
+//      link. Copies of one global symbol (COMDAT) are one. An entry for which several count is
+//      reported as ambiguous.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +36,7 @@ struct Definition {
 class FindRank {
 public:
   FindRank() = default;
-  /// `tellsFile`: the entry does; `agrees`: the definition is a local symbol of that file.
+  /// `tellsFile`: the entry has a file; `agrees`: the definition is a local symbol of that file.
   FindRank(Likeness likeness, bool isLocal, bool tellsFile, bool agrees)
       : value(2 * static_cast<uint8_t>(likeness) +
               (tellsFile ? (agrees ? 0 : 2 * numLikenesses)
@@ -46,7 +45,7 @@ public:
   bool operator<(FindRank other) const { return value < other.value; }
   bool operator==(const FindRank &) const = default;
   bool isFound() const { return value != notFound; }
-  /// Whether it is what the entry says, file and all.
+  /// Whether the definition is exactly that of the entry, file and all.
   bool isExact() const { return value == 0; }
   Likeness likeness() const { return static_cast<Likeness>(value / 2 % numLikenesses); }
 
@@ -55,7 +54,7 @@ private:
   uint8_t value = notFound;
 };
 
-/// What was found for the entries of a profile, over all of a link.
+/// The finds of all entries of a profile in a link.
 class FoundNames {
 public:
   explicit FoundNames(size_t numEntries) : entries(numEntries) {}
@@ -65,13 +64,12 @@ public:
     if (rank < entries[entry].best)
       entries[entry] = {rank, {}};
   }
-  /// ... then each is asked for, in the order of the link: whether it counts.
+  /// ... then each find is passed again, in the order of the link. Returns whether it counts.
   bool accept(uint32_t entry, FindRank rank, const Definition &definition);
 
   bool isFound(uint32_t entry) const { return entries[entry].best.isFound(); }
   FindRank best(uint32_t entry) const { return entries[entry].best; }
-  /// The different definitions that count, of entries that are defined more than once or not
-  /// exactly as the profile says: for exact ones at most two.
+  /// The different definitions that count: at most two if they are exact.
   llvm::ArrayRef<Definition> definitions(uint32_t entry) const {
     return entries[entry].definitions;
   }

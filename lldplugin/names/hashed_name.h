@@ -25,7 +25,7 @@ public:
       : name(n), head(headOf(n)), headHash(hashName(head).hash()) {}
 
   llvm::StringRef text() const { return name; }
-  /// What follows the head.
+  /// The name behind the head.
   llvm::StringRef suffixes() const { return name.drop_front(head.size()); }
   /// The hash of headOf() the name.
   uint32_t hashOfHead() const { return headHash; }

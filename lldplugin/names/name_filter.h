@@ -1,7 +1,7 @@
 //===- name_filter.h - tells quickly that a name is not in a set -----------===//
 //
-// A link has millions of symbols, and hardly any is in the set that one looks for. A bitmap that
-// stays in the cache tells that with one load, where a hash table would cost a cache miss.
+// A link has millions of symbols, and hardly any is in the set that is looked up. A bitmap that
+// stays in the cache rules a name out with one load; a hash table would cost a cache miss.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace frontload {
 /// add in parallel.
 class NameFilter {
 public:
-  /// `numBits` is a power of two; an eighth of a byte each.
+  /// `numBits` is a power of two.
   explicit NameFilter(uint32_t numBits) : mask(numBits - 1), words(numBits / 64) {}
 
   void add(uint32_t hash) {
@@ -41,14 +41,14 @@ private:
   std::vector<std::atomic<uint64_t>> words;
 };
 
-/// The size of a filter for so many names that has `bitsEach` for each of them: of other names, it
-/// says yes to one in so many.
-inline uint32_t filterBits(size_t numNames, size_t bitsEach, size_t least) {
-  constexpr size_t most = size_t(1) << 28;
-  return uint32_t(std::clamp(size_t(llvm::PowerOf2Ceil(numNames * bitsEach)), least, most));
+/// The size of a filter for `numNames` with `bitsEach` for each of them: one in `bitsEach` other
+/// names passes it.
+inline uint32_t filterBits(size_t numNames, size_t bitsEach, size_t minBits) {
+  constexpr size_t maxBits = size_t(1) << 28;
+  return uint32_t(std::clamp(size_t(llvm::PowerOf2Ceil(numNames * bitsEach)), minBits, maxBits));
 }
 
-/// The hash of a name that is told from others by where it is.
+/// The hash of a name that is identified by its address.
 inline uint32_t hashOfAddress(const char *name) {
   return llvm::densemap::detail::mix(reinterpret_cast<uintptr_t>(name));
 }

@@ -1,6 +1,6 @@
-//===- name_parts.cpp - what compilers do to a function's name -------------===//
+//===- name_parts.cpp - how compilers change a function's name -------------===//
 //
-// Suffixes and who makes them:
+// Suffixes and the compilers that make them:
 //
 //   .llvm.N                LLVM, ThinLTO: a local symbol that another module uses
 //   .__uniq.N              clang -funique-internal-linkage-names
@@ -10,11 +10,11 @@
 //   @VERSION, @@VERSION    .symver
 //   .isra.N .constprop.N .clone.N           gcc: copies for some of the callers
 //   .specialized.N .argprom .argelim .retelim    LLVM: the same
-//   .part.N .cold .cold.N                   gcc, LLVM: what was split off
+//   .part.N .cold .cold.N                   gcc, LLVM: split-off parts
 //   .__part.N .eh                           clang -fbasic-block-sections: blocks, landing pads
 //
-// What follows a dot and is not in this list belongs to the name (`f.avx2` is another function than
-// `f`, and `_GLOBAL__sub_I_main.cpp` was named so), and so do numbers behind it (`f._omp_fn.1`).
+// Any other suffix belongs to the name (`f.avx2` is another function than `f`, and
+// `_GLOBAL__sub_I_main.cpp` has its name from a file), and so do numbers behind it (`f._omp_fn.1`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ static constexpr StringLiteral renamings[] = {"llvm", "__uniq", "lto_priv", "loc
 static constexpr StringLiteral cloneSuffixes[] = {"isra",    "constprop", "clone",  "specialized",
                                                   "argprom", "argelim",   "retelim"};
 static constexpr StringLiteral partSuffixes[] = {"part", "cold", "__part", "eh"};
-/// Of these, `part` is what remains of a function whose beginning is inlined everywhere.
+/// `part` is the rest of a function whose beginning is inlined everywhere.
 static constexpr uint32_t enteredParts = 1;
 
 /// The bit of `word` in a list of suffixes, 0 if it is not there.
@@ -69,7 +69,7 @@ static size_t findLegacyHash(StringRef name) {
 
 NameParts takeApart(StringRef name) {
   NameParts result;
-  // Nearly all are plain; and Microsoft's C++ names say all by themselves, with @ in between.
+  // Nearly all names are plain, and Microsoft's C++ names have an @, but no suffixes.
   if (headOf(name).size() == name.size() || name.starts_with("?")) {
     result.stem = name;
     return result;
@@ -87,7 +87,7 @@ NameParts takeApart(StringRef name) {
     suffixes = name.substr(end);
   }
   suffixes = suffixes.take_front(suffixes.find('@'));
-  bool followsOwn = false; // part of the name, so that a number behind it is, too
+  bool followsOwn = false; // behind a part of the name, to which numbers also belong
   while (suffixes.consume_front(".")) {
     auto [word, rest] = suffixes.split('.');
     suffixes = suffixes.drop_front(word.size());

@@ -1,13 +1,12 @@
-//===- name_parts.h - what compilers do to a function's name ---------------===//
+//===- name_parts.h - how compilers change a function's name ---------------===//
 //
-// A profile outlives the build it was recorded from. In the next build a function may be cloned,
-// split or made local, and has another suffix then (`f.isra.0`, `f.llvm.1234`, `f.cold`); another
-// of a constructor's variants may be the one that is emitted; and the hash that Rust ends its names
-// with is another one. Here a name is taken apart into what stays and what does not, and two names
-// are compared by that.
+// A profile outlives the build it was recorded from. The next build may clone or split a function
+// or make it local, and change its suffix (`f.isra.0`, `f.llvm.1234`, `f.cold`). It may emit
+// another variant of a constructor, and Rust's names end in other hashes. Here a name is taken
+// apart into its stable and its changing parts, and two names are compared by them.
 //
-// This is the one place that knows such rules. They are part of what a startup profile means: a
-// name that they find today has to be found next year, so rules may be added, not taken away.
+// Only this file has such rules. They are part of the meaning of a startup profile: a name that
+// they find today has to be found next year, so rules may be added, not removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +34,9 @@ constexpr unsigned numLikenesses = 6;
 llvm::StringRef toString(Likeness likeness);
 
 struct NameParts {
-  /// What the source says: without suffixes, and without the hash of Rust's legacy mangling.
+  /// The name in the source: no suffixes, and no hash of Rust's legacy mangling.
   llvm::StringRef stem;
-  /// That hash, if there is one.
+  /// The hash of Rust's legacy mangling, if there is one.
   llvm::StringRef hash;
   /// Sets of suffixes, as bits: those of clones, and those of parts.
   uint32_t clones = 0, parts = 0;
@@ -47,8 +46,8 @@ struct NameParts {
 
 NameParts takeApart(llvm::StringRef name);
 
-/// Whether takeApart() may find that a name is of a cold part, by what follows its head. Local
-/// names with other suffixes are many.
+/// Whether takeApart() may find a cold part, by the suffixes behind a name's head. Many local names
+/// have other suffixes.
 inline bool mayBeCold(llvm::StringRef suffixes) {
   for (size_t i = 0; i + 1 < suffixes.size(); ++i)
     if (suffixes[i] == '.' &&
@@ -60,9 +59,9 @@ inline bool mayBeCold(llvm::StringRef suffixes) {
 /// The length of the hash of Rust's legacy mangling: `17h`, 16 hexadecimal digits and E.
 constexpr size_t legacyHashLength = 20;
 
-/// What a name begins with, of which nothing is a suffix: up to the first dot or @, without hashes
-/// of Rust's legacy mangling. It is the same as that of the name's stem, and found in a fraction of
-/// the time.
+/// The beginning of a name, without suffixes: up to the first dot or @, and without hashes of
+/// Rust's legacy mangling. The stem of a name has the same head, and takes many times as long to
+/// find.
 inline llvm::StringRef headOf(llvm::StringRef name) {
   // A name may begin with a dot, or an @.
   llvm::StringRef head = name.take_front(name.find('.', 1));
@@ -73,8 +72,8 @@ inline llvm::StringRef headOf(llvm::StringRef name) {
   return head;
 }
 
-/// How alike two names of the same stem are, if they may be the same function: `wanted` is that of
-/// a profile. Exact is not among the answers.
+/// How alike two names of the same stem are, if they may be the same function. `wanted` is the name
+/// in the profile. Never returns Exact.
 std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found);
 
 } // namespace frontload

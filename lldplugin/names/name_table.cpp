@@ -9,10 +9,10 @@ using namespace llvm;
 
 namespace frontload {
 
-/// How many entries of a name or stem are kept, and as many of each file. Local variables of many
-/// functions share a stem (`count.0`, `count.1`), and all of them with all of the link's would be
-/// too many.
-static constexpr size_t mostOfForm = 128;
+/// At most this many entries of a name or stem are kept, and as many for each file. Local variables
+/// of many functions share a stem (`count.0`, `count.1`): matching all of them with all of the
+/// link's would take too long.
+static constexpr size_t maxOfForm = 128;
 
 void NameTable::addTo(uint32_t &first, const Wanted &fresh, const NameParts &parts) {
   auto isAlike = [&](const Wanted &other) {
@@ -31,7 +31,7 @@ void NameTable::addTo(uint32_t &first, const Wanted &fresh, const NameParts &par
     if (!alike && isAlike(all[*end]))
       alike = &all[*end];
   }
-  if (numEntries >= mostOfForm)
+  if (numEntries >= maxOfForm)
     return;
   if (alike) {
     alike->group = entryGroups.join(alike->group, fresh.group);
@@ -53,7 +53,7 @@ void NameTable::add(Index &index, uint32_t Form::*list, CachedHashStringRef text
   addTo(index.ofFile[{text, file}].*list, fresh, parts);
 }
 
-/// Of the filters: hardly any name is said yes to by chance.
+/// Bits of the filters for each entry: hardly any name passes by chance.
 static constexpr size_t bitsOfEntry = 16;
 
 NameTable::NameTable(const StartupProfile &p)
@@ -130,7 +130,7 @@ void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashString
     forEach(names, &Form::byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
       visit({wanted.group, Likeness::Exact, isOfFile});
     });
-    // Most that are found at all are found exactly.
+    // Most names that are found at all are found exactly.
     if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
       forEach(names, &Form::byStem, stem, files, visitOther);
   }

@@ -1,8 +1,8 @@
 //===- name_table.h - looks the names of a link up in a profile ------------===//
 //
-// The link has millions of names, the profile thousands: so it is the profile that is kept in a
-// table, by what names have in common with their later forms (name_parts.h), and each name of the
-// link is looked up in it. Which of several finds is meant is decided when all are known.
+// The link has millions of names, the profile thousands. So the profile is kept in a table, by the
+// parts of names that later builds share (name_parts.h), and each name of the link is looked up in
+// it. Which of several finds counts is decided when all finds are known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,40 +39,40 @@ public:
   };
   using Visit = llvm::function_ref<void(const Match &match)>;
   /// Calls `visit` for each group of entries that a symbol of this name may stand for, once for
-  /// each likeness. `files` is what entries may call the file of the symbol, if it is local. Of
-  /// entries that share a name, or a stem, only those of these files and a few others are looked
-  /// at: where so many are not told apart it does not matter which of them it is, but time does.
+  /// each likeness. `files` are the names that entries may give the file of a local symbol. Of
+  /// entries that share a name or stem, only those of these files and a few others are looked at:
+  /// which of many similar entries is found does not matter, but time does.
   ///
-  /// A group of several may have entries that are visited by themselves, too, because they have the
-  /// very name or are of one of the files. These mean more then, by any FindRank.
+  /// Entries of a group may also be visited by themselves, because they have the exact name or one
+  /// of the files. By any FindRank, these visits are better.
   void find(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
             Visit visit) const {
     bool mayBeKnown = heads.mayContain(name.hashOfHead());
-    if (mayBeKnown || (!rustPaths.forms.empty() && isRustV0(name.text()))) // as hardly any
+    if (mayBeKnown || (!rustPaths.forms.empty() && isRustV0(name.text()))) // few names
       findThorough(name, files, visit);
   }
-  /// The groups of entries that have the same kind, and tell their file or do not.
+  /// The groups: their entries have the same kind, and either all have a file or none does.
   const EntryGroups &groups() const { return entryGroups; }
 
 private:
-  /// Entries that are found by one form of their names, and have the same parts. These are not
-  /// kept: a profile may have a million entries, and few of them are compared with anything.
+  /// Entries that share one form of their names, and have the same parts. The parts are not kept:
+  /// of a million entries, few are compared with anything.
   struct Wanted {
     uint32_t group;
-    uint32_t next;  ///< the following one of the form
-    Likeness least; ///< what the form costs
+    uint32_t next;  ///< the next one of the form
+    Likeness least; ///< the best likeness that the form allows
     EntryKind kind;
     bool tellsFile;
   };
   static constexpr uint32_t none = UINT32_MAX;
-  /// What a text finds, if it is a name or a stem: the first that is wanted, or none. Nearly all
-  /// texts are both, and to look one up is to wait for memory.
+  /// The first Wanted that has a text as its name, and as its stem. Nearly all texts are both, and
+  /// looking one up means waiting for memory.
   struct Form {
     uint32_t byName = none, byStem = none;
   };
   struct Index {
     llvm::DenseMap<llvm::CachedHashStringRef, Form> forms;
-    /// Of the entries that tell their file: by the text, and the file's number.
+    /// Entries with a file: by the text, and the file's number.
     llvm::DenseMap<std::pair<llvm::CachedHashStringRef, uint32_t>, Form> ofFile;
   };
   void add(Index &index, uint32_t Form::*list, llvm::CachedHashStringRef text, uint32_t entry,
@@ -88,9 +88,9 @@ private:
                llvm::ArrayRef<llvm::CachedHashStringRef> files, F f) const;
 
   const StartupProfile &profile;
-  /// Of the stems: what has another head is not in the table.
+  /// The heads of the stems: a name with another head is not in the table.
   NameFilter heads;
-  /// The stems that an entry shares with names without a suffix, though it is not such a name.
+  /// The stems of entries that have other names: a name without a suffix may match them.
   NameFilter otherStems;
   Index names, rustPaths;
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> fileNumbers;

@@ -1,10 +1,9 @@
-//===- rust_paths.cpp - what of a Rust name stays across rebuilds ----------===//
+//===- rust_paths.cpp - the stable part of a Rust name ---------------------===//
 //
-// The v0 mangling writes a crate as `C`, its hash as `s` and a number of base 62 with `_` behind
-// it, and its name. What comes later refers to what came before by its offset (`B` and a number),
-// so with the hashes the offsets change, too. A name is gone through once, identifiers (a length,
-// and as many bytes) in one piece; it is not demangled, which takes time that doubles with every
-// reference back.
+// The v0 mangling writes a crate as `C`, its hash (`s`, a number of base 62, and `_`), and its
+// name. Later parts refer to earlier ones by offset (`B` and a number), so the offsets change with
+// the hashes. One pass goes through a name, and over identifiers (a length, and that number of
+// bytes) in one step. Demangling would take time that doubles with every reference back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +16,8 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Takes a number of base 62 and the `_` behind it from `text`; `_` alone is 0, and each number one
-/// more than its digits say.
+/// Takes a number of base 62 and the `_` behind it from `text`. `_` alone is 0, and each other
+/// number is one more than its digits.
 static std::optional<uint64_t> takeBase62(StringRef &text) {
   StringRef digits = text.take_while(isAlnum);
   if (digits.size() == text.size() || text[digits.size()] != '_')
@@ -31,7 +30,7 @@ static std::optional<uint64_t> takeBase62(StringRef &text) {
 }
 
 namespace {
-/// One way through a name.
+/// One pass through a name.
 class Walk {
 public:
   explicit Walk(StringRef name) : begin(name.begin()), text(name) {}
@@ -50,17 +49,17 @@ private:
     copy(1);
     switch (c) {
     case 'C': // a crate, and its hash
-    case 'M': // an implementation, which is the how manieth of its module
+    case 'M': // an implementation, and its number in the module
     case 'X':
       return dropDisambiguator();
     case 'B':
       return reference();
     case 'K': // a constant: its type, and hexadecimal digits
       return copy(std::min(text.find('_'), text.size()));
-    case 's': // which of the same name; or a type
+    case 's': // a number among namesakes; or a type
     case 'L': // a lifetime
     case 'G': // how many lifetimes
-      if (StringRef rest = text; takeBase62(rest) && text.size() - rest.size() <= mostOfCount)
+      if (StringRef rest = text; takeBase62(rest) && text.size() - rest.size() <= maxCountBytes)
         copy(text.size() - rest.size());
       return;
     default:
@@ -75,7 +74,7 @@ private:
 
   void identifier() {
     StringRef digits = text.take_while(isDigit), rest = text.drop_front(digits.size());
-    uint64_t length; // what is longer than any text is no length
+    uint64_t length; // too large a number is no length
     if (digits.getAsInteger(10, length))
       length = 0;
     rest.consume_front("_");
@@ -103,14 +102,14 @@ private:
     text = rest;
   }
 
-  /// Bytes of a number that counts what a person wrote.
-  static constexpr size_t mostOfCount = 3;
+  /// Numbers of namesakes or lifetimes have at most this many bytes.
+  static constexpr size_t maxCountBytes = 3;
   struct Removed {
-    uint64_t end, bytes; ///< of this and those before
+    uint64_t end, bytes; ///< `bytes` are removed before `end`
   };
 
   const char *begin; ///< offsets count from here
-  StringRef text;    ///< what is still to come
+  StringRef text;    ///< the rest of the name
   SmallVector<Removed, 8> removed;
   std::string result;
 };

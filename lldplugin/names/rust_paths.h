@@ -1,4 +1,4 @@
-//===- rust_paths.h - what of a Rust name stays across rebuilds ------------===//
+//===- rust_paths.h - the stable part of a Rust name -----------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_RUST_PATHS_H
 #define FRONTLOAD_LLDPLUGIN_NAMES_RUST_PATHS_H
@@ -11,7 +11,7 @@ namespace frontload {
 /// Whether a name is of Rust's v0 mangling (RFC 2603).
 inline bool isRustV0(llvm::StringRef name) { return name.starts_with("_R"); }
 
-/// Such a name without the hashes of its crates, which are new in every build, and the numbers of
+/// A v0 name without the hashes of its crates, which are new in every build, and the numbers of
 /// implementations, which change with others of their module: for comparison only.
 std::string withoutCrateHashes(llvm::StringRef name);
 

@@ -73,7 +73,7 @@ Expected<Finished> runProgram(Command command, ArrayRef<std::string> environment
   if (!arguments)
     return arguments.takeError();
   std::vector<const char *> argv = arguments->vector(), env;
-  // The first of a name counts.
+  // The first variable of a name counts.
   for (const std::string &variable : environment)
     env.push_back(variable.c_str());
   for (char **variable = environ; *variable; ++variable)

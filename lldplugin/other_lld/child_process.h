@@ -12,7 +12,7 @@ namespace frontload {
 
 struct Finished {
   int exitCode = 0;           ///< 128 and the signal's number if it was killed
-  int signal = 0;             ///< which it was killed by; 0 if it exited
+  int signal = 0;             ///< the signal that killed it; 0 if it exited
   std::string output, errors; ///< what it wrote to its standard output and error output
 };
 
@@ -27,9 +27,9 @@ struct Command {
 class Arguments {
 public:
   static llvm::Expected<Arguments> make(Command command);
-  /// With the program's name before and a null pointer behind them, as long as this object lives.
+  /// The program's name, the arguments and a null pointer, valid as long as this object lives.
   std::vector<const char *> vector() const;
-  /// The response file, if there is one, is then there for what this process becomes.
+  /// Keeps the response file, if there is one, for the program that this process becomes.
   llvm::Error keepForSuccessor();
 
 private:
@@ -37,8 +37,8 @@ private:
   MemoryFile responseFile;
 };
 
-/// Runs a program and waits for it. It ends if this process does. `environment` are variables
-/// (NAME=value) that it has in addition to ours.
+/// Runs a program and waits for it. The program ends if this process does. `environment` are
+/// variables (NAME=value) that the program has in addition to ours.
 llvm::Expected<Finished> runProgram(Command command, llvm::ArrayRef<std::string> environment = {});
 
 /// Becomes a program. Returns only if that fails.

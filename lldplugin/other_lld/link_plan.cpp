@@ -40,7 +40,7 @@ struct PatchedFile {
 };
 } // namespace
 
-/// The file of a member of a thin archive, whose identifier is its path from there.
+/// The path of a member of a thin archive, whose identifier is relative to the archive.
 static std::string pathOfMember(const InputObject &object) {
   StringRef name = object.buffer.getBufferIdentifier();
   if (object.archive.empty() || sys::path::is_absolute(name))
@@ -70,7 +70,7 @@ static Home homeOf(const InputObject &object, ArrayRef<LinkInputs::File> files) 
   return {path, identityOf(path), object.buffer.getBufferStart()};
 }
 
-/// The files that were read, this once or another time, as what is no object: --format=binary puts
+/// The files that were read at least once as something other than an object: --format=binary puts
 /// their bytes into the output, where a mark would be seen.
 static std::set<FileIdentity> dataFiles(ArrayRef<LinkInputs::File> files,
                                         ArrayRef<InputObject> objects) {
@@ -99,7 +99,7 @@ template <class T> static StringRef bytesOf(const std::vector<T> &items) {
 
 using PlannedSections = ArrayRef<FrontLink::PlannedSection>;
 
-/// The sections of each object, of `planned`, which are ascending by object.
+/// Splits `planned`, which ascends by object, into the sections of each object.
 static std::vector<PlannedSections> splitByObject(PlannedSections planned) {
   std::vector<PlannedSections> result;
   while (!planned.empty()) {
@@ -110,7 +110,7 @@ static std::vector<PlannedSections> splitByObject(PlannedSections planned) {
   return result;
 }
 
-/// What can be done with the names of the sections of each object.
+/// How the names of each object's sections can be marked.
 static std::vector<std::vector<MarkableName>> lookAtAll(const LinkInputs &inputs,
                                                         ArrayRef<PlannedSections> byObject) {
   std::vector<std::vector<MarkableName>> result(byObject.size());
@@ -123,7 +123,7 @@ static std::vector<std::vector<MarkableName>> lookAtAll(const LinkInputs &inputs
   return result;
 }
 
-/// What marks a section in the file that begins at `begin`; none if there are too many marks.
+/// The patch that marks a section in the file at `begin`; none if there are too many marks.
 static std::optional<frontload_plan_patch> patchFor(const FrontLink::PlannedSection &section,
                                                     const char *begin) {
   std::optional<Mark> mark = markFor(*section.pattern, section.order);

@@ -1,8 +1,8 @@
 //===- link_plan.h - what another lld is to see of its inputs --------------===//
 //
 // The plan of a front, for an lld that asks nothing: which names of sections get which mark, by the
-// file that they are in and the offset there, and the hashes of the strings of startup. It lies in
-// memory that the library preloaded into that lld shares (interposer/plan_format.h).
+// file that they are in and the offset there, and the hashes of the strings of startup. The plan
+// lies in memory that the library preloaded into that lld shares (interposer/plan_format.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ struct FileIdentity {
 /// All zeros if there is no such file.
 FileIdentity identityOf(const std::string &path);
 
-/// What a linker has opened when it has gone through its command line.
+/// The files and objects of a linker that has gone through its command line.
 struct LinkInputs {
   struct File {
     llvm::MemoryBufferRef buffer; ///< all of it; its identifier is the path
@@ -39,7 +39,7 @@ struct LinkInputs {
   };
   std::vector<File> files;
   std::vector<InputObject> objects;          ///< in the order in which FrontLink has got them
-  std::optional<llvm::MemoryBufferRef> like; ///< what kind of file is linked
+  std::optional<llvm::MemoryBufferRef> like; ///< an object of the kind that is linked
 };
 
 /// How a linker hashes strings.
@@ -47,20 +47,20 @@ using StringHash = uint64_t (*)(llvm::StringRef);
 
 class LinkPlan {
 public:
-  /// Plans for `link`, which is told what has to keep its place. `hash` is null for a linker whose
-  /// order of strings cannot be had.
+  /// Plans for `link`, and tells it which sections have to keep their place. `hash` is null for a
+  /// linker whose order of strings cannot be changed.
   static llvm::Expected<LinkPlan> make(const LinkInputs &inputs, FrontLink &link, StringHash hash);
 
   /// The path of the plan, for this process and others, as long as this object lives.
   std::string path() const { return memory.path(); }
 
-  /// A file whose names the linker did not see, and why; empty if it saw all.
+  /// A file whose marks the linker did not see, and why; empty if it saw all marks.
   std::string unserved() const;
 
-  /// Tells the strings of startup in `link` whether the linker has met them.
+  /// Tells `link` which strings of startup the linker has met.
   void tellStrings(FrontLink &link) const;
 
-  /// All sections that have a place in the plan, of which not all are in the link.
+  /// All planned sections. Not all of them are in the link.
   llvm::ArrayRef<KnownSection> sections() const { return known; }
 
 private:

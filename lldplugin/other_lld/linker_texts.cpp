@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// What stands for our inputs in messages and maps, as it does for those of the embedded lld.
+/// The name of our inputs in messages and maps, as for the embedded lld.
 static constexpr StringLiteral ourName = "<frontload>";
 
 /// The first lld whose --time-trace takes a name; it was --time-trace-file before.
@@ -22,7 +22,7 @@ static void replaceAll(std::string &text, StringRef from, StringRef to) {
     text.replace(at, from.size(), to);
 }
 
-/// Removes a file that a signal would have removed, too.
+/// Removes a file of makeFiles(), which a signal would have removed as well.
 static void removeTemporary(const std::string &path) {
   if (path.empty())
     return;
@@ -94,7 +94,7 @@ Expected<std::string> LinkerTexts::read(const TextFile &file, const StandIns &st
   if (!text)
     return createStringError(text.getError(), file.temporary + ": " + text.getError().message());
   std::string written = (*text)->getBuffer().str();
-  // The script is made of the profile, of which the linker knows nothing.
+  // The script stands for the profile, which the linker does not know.
   if (&file == &dependencies && sys::fs::is_regular_file(standIns.profile))
     replaceAll(written, standIns.script, escapedForMake(standIns.profile));
   return standIns.restored(std::move(written));

@@ -1,8 +1,7 @@
 //===- linker_texts.h - what another lld writes besides its output ---------===//
 //
-// A map, a list of dependencies, what it says: all of it tells of marked names, of our script and
-// note, and of the output under its name for the time being. So it goes through our hands, as if
-// the linker had linked the files as they are.
+// Maps, lists of dependencies and messages contain marked names, our script and note, and the
+// temporary name of the output. This rewrites them as if the linker had linked the real files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,11 +16,11 @@
 
 namespace frontload {
 
-/// What the linker sees in place of what it was given.
+/// The names that the linker sees in place of the real ones.
 struct StandIns {
-  std::string script, note; ///< paths of ours
-  std::string suffix;       ///< what the output has behind its name while it is written
-  std::string profile;      ///< the path of what the script is made of
+  std::string script, note; ///< paths of our inputs
+  std::string suffix;       ///< of the output's temporary name
+  std::string profile;      ///< the path of the profile that the script is made of
 
   /// Text of the linker as if it had linked the files as they are.
   std::string restored(std::string text) const;
@@ -35,19 +34,19 @@ public:
 
   /// Makes a temporary file for each text that is wanted.
   llvm::Error makeFiles();
-  /// The options that have the linker write them there.
+  /// The options by which the linker writes the texts to these files.
   std::vector<std::string> options() const;
-  /// Writes what the linker has written as it is wanted, to `files` where it is to be a file.
+  /// Writes the linker's texts, restored, to the wanted places: files by `files`.
   llvm::Error restore(const StandIns &standIns, StagedFiles &files) const;
-  /// The map, which there is if OtherLink::needsMap says so and it is not printed.
+  /// The map; there is one if OtherLink::needsMap and it is not printed.
   llvm::Expected<std::string> map(const StandIns &standIns) const {
     return read(mapFile, standIns);
   }
 
 private:
-  /// A text by a temporary file.
+  /// A text that goes through a temporary file.
   struct TextFile {
-    std::string option;    ///< that has the name, up to that
+    std::string option;    ///< up to the name of the file
     std::string path;      ///< where it is wanted; empty if only we want it
     std::string temporary; ///< where the linker writes it; empty if it writes none
   };

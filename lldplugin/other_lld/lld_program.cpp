@@ -1,4 +1,4 @@
-//===- lld_program.cpp - an lld that somebody else has built ---------------===//
+//===- lld_program.cpp - an lld other than the built-in one ----------------===//
 
 #include "other_lld/lld_program.h"
 #include "elf/elf_file.h"
@@ -16,10 +16,10 @@ using namespace llvm::object;
 namespace frontload {
 
 /// The first lld with OVERWRITE_SECTIONS.
-static constexpr unsigned oldestLld = 13;
+static constexpr unsigned minLldVersion = 13;
 
 namespace {
-/// What the file of a program tells of how it is loaded.
+/// How a program is loaded, by its file.
 struct ProgramFile {
   uint16_t machine = 0;
   uint8_t elfClass = 0;
@@ -70,8 +70,8 @@ template <class ELFT> static Error lookInto(const ELFFile<ELFT> &elf, ProgramFil
   return Error::success();
 }
 
-/// None for what is no ELF file, such as a script that starts one. Of a damaged one, what can be
-/// told.
+/// None if it is no ELF file, such as a script that starts one. Of a damaged file, the readable
+/// part.
 static std::optional<ProgramFile> lookInto(StringRef path) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   std::optional<ProgramFile> result;
@@ -85,7 +85,7 @@ static std::optional<ProgramFile> lookInto(StringRef path) {
 static bool canPreload(const std::string &path, const ProgramFile &program) {
   std::optional<ProgramFile> self = lookInto("/proc/self/exe");
   if (!self)
-    return true; // what the linker has been given is checked afterwards, too
+    return true; // LinkPlan::unserved() finds out after the link
   if (program.machine != self->machine || program.elfClass != self->elfClass) {
     error("--lld=" + path + ": it is built for another architecture than ld.frontload",
           "give an lld that is built for this machine; it also links for all others");
@@ -157,9 +157,9 @@ std::optional<LldProgram> findLld(const std::string &name) {
   }
   if (!askVersion(program))
     return std::nullopt;
-  if (program.version < oldestLld) {
+  if (program.version < minLldVersion) {
     error("--lld=" + program.path + ": lld " + Twine(program.version) + " cannot lay out a front",
-          "give lld " + Twine(oldestLld) + " or newer, or leave out --lld");
+          "give lld " + Twine(minLldVersion) + " or newer, or leave out --lld");
     return std::nullopt;
   }
   if (program.hash == xxh64 && program.version < 15)

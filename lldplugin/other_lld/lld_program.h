@@ -1,4 +1,4 @@
-//===- lld_program.h - an lld that somebody else has built -----------------===//
+//===- lld_program.h - an lld other than the built-in one ------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_LLD_PROGRAM_H
 #define FRONTLOAD_LLDPLUGIN_OTHER_LLD_LLD_PROGRAM_H
@@ -12,12 +12,12 @@ namespace frontload {
 
 struct LldProgram {
   std::string path;
-  /// What makes it an ELF linker: nothing for an ld.lld. It looks for that before it reads response
-  /// files.
+  /// The arguments that make it an ELF linker: none for an ld.lld. lld looks for them before it
+  /// reads response files.
   std::vector<std::string> flavor;
   unsigned version = 0; ///< of LLVM, the major one
-  /// How it hashes strings, if it does so by a function of a shared library, which another one can
-  /// stand in front of; else null.
+  /// Its hash of strings, if a shared library has the function, so that another library can
+  /// interpose it; else null.
   StringHash hash = nullptr;
 };
 

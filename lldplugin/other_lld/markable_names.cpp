@@ -10,8 +10,7 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// Whether bytes of the string table `names` are something else, too. No sane object has such
-/// sections.
+/// Whether the string table `names` overlaps something else, as in no sane object.
 template <class ELFT>
 static bool isShared(StringRef object, const ElfObject<ELFT> &elf, StringRef names) {
   uint64_t begin = names.data() - object.data(), end = begin + names.size();
@@ -79,7 +78,7 @@ static std::vector<MarkableName> look(StringRef bytes, const ElfObject<ELFT> &ob
   }
   for (auto [i, name] : enumerate(names)) {
     size_t at = name - table.begin(), end = at + markSize;
-    size_t first = at == 0 ? 0 : table.rfind('\0', at) + 1; // of the string that it ends
+    size_t first = at == 0 ? 0 : table.rfind('\0', at) + 1; // of the string that the name ends
     result[i].isMarkable = !isOdd && table.find('\0', at) >= end && !ofSymbols.hasAny(first, end) &&
                            !ofSections.hasAny(first, at) && !ofSections.hasAny(at + 1, end);
   }

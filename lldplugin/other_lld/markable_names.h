@@ -16,15 +16,15 @@
 
 namespace frontload {
 
-/// What there is to know of a section's name before it is marked.
+/// What is known of a section's name before it is marked.
 struct MarkableName {
-  /// Whether nothing but the section, and what has its very name, begins or goes on in the bytes of
-  /// the mark. Names of relocation sections do not count.
+  /// Whether no other name begins or goes on in the bytes of the mark. Names of relocation sections
+  /// do not count.
   bool isMarkable = false;
-  /// A symbol that is defined in the section, one that other objects see if there is one; empty if
-  /// there is none.
+  /// A symbol that the section defines, if possible one that other objects see; empty if there is
+  /// none.
   llvm::StringRef symbol;
-  /// Whether the linker merges its contents with those of other objects.
+  /// Whether the linker merges the section's contents with those of other objects.
   bool isMerged = false;
 };
 

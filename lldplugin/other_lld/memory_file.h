@@ -1,7 +1,7 @@
 //===- memory_file.h - a file in memory that other processes can open ------===//
 //
-// What ld.frontload hands to another linker, and what that one writes for it, are files without a
-// name: nothing is left of them however the processes end.
+// Files that ld.frontload and another linker hand to each other have no name: nothing is left of
+// them however the processes end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ public:
   static llvm::Expected<MemoryFile> make(llvm::StringRef contents);
 
   int descriptor() const { return file; }
-  /// By which any process of this user can open it, as long as this one has it.
+  /// By this path any process of this user can open the file, as long as this object lives.
   std::string path() const;
   llvm::Expected<std::string> contents() const;
 

@@ -27,7 +27,7 @@ public:
 
   Error prepare();
   int run();
-  /// Where the output is; empty if that is no file.
+  /// Where the output is; empty if it is no file.
   const std::string &output() const { return linked; }
 
 private:
@@ -51,7 +51,7 @@ private:
 };
 } // namespace
 
-/// A name for the output beside the one that is there, which stays until the new one is good.
+/// Names the output beside the previous one, which stays until the new one is good.
 void Run::nameOutput() {
   sys::fs::file_status status;
   if (!sys::fs::status(other.output, status) && status.type() != sys::fs::file_type::regular_file)
@@ -61,7 +61,7 @@ void Run::nameOutput() {
   standIns.suffix = linked.substr(other.output.size());
 }
 
-/// What is to be preloaded.
+/// Finds the library to preload.
 Error Run::findLibrary() {
   Expected<std::string> found = findOwnLibrary("libfrontload-lld.so");
   if (!found)
@@ -69,7 +69,7 @@ Error Run::findLibrary() {
   library = std::move(*found);
   if (StringRef(library).find_first_of(" :") == StringRef::npos)
     return Error::success();
-  // These separate the names in LD_PRELOAD.
+  // Spaces and colons separate the names in LD_PRELOAD.
   auto contents = MemoryBuffer::getFile(library, false, false);
   if (!contents)
     return createStringError(contents.getError(), library + ": " + contents.getError().message());
@@ -82,7 +82,7 @@ Error Run::findLibrary() {
 }
 
 Error Run::prepare() {
-  std::string text = link.script() + link.laterScript(); // decides what of the plan is of use
+  std::string text = link.script() + link.laterScript(); // settles which patterns are used
   Expected<LinkPlan> made =
       LinkPlan::make(inputs, link, link.gathersStrings() ? other.program.hash : nullptr);
   if (!made)
@@ -108,7 +108,7 @@ Error Run::prepare() {
 
 std::vector<std::string> Run::arguments() const {
   std::vector<std::string> result;
-  // What it says goes through our hands first.
+  // The linker's messages go to a file first, so it would leave out colors.
   if (sys::Process::StandardErrHasColors())
     result.push_back("--color-diagnostics");
   llvm::append_range(result, other.args);
@@ -132,7 +132,7 @@ std::string Run::preloaded() const {
   return result;
 }
 
-/// Tells the plan what is in the output.
+/// Tells `link` which planned sections are in the output.
 Error Run::tellPlaced(const Finished &finished) {
   if (other.needsMap) {
     Expected<std::string> text =

@@ -2,8 +2,8 @@
 //
 // With --lld=PATH, the embedded lld only reads the command line and the inputs, and plans the
 // front. Then PATH links, with a linker script for input, and with a library preloaded into it that
-// shows it the marked names that this script refers to (link_plan.h, interposer/). It writes its
-// output beside the one that is wanted, and what it says and writes gets the names back.
+// shows it the marked names that this script refers to (link_plan.h, interposer/). PATH writes its
+// output beside the wanted one, and its messages and files get the names back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +33,9 @@ struct OtherLink {
   bool opensLib = false;                ///< --start-lib without its --end-lib
 };
 
-/// Plans `link` for `inputs`, runs the linker and tells `link` what it has placed. What it writes
-/// waits in `files`; `linked` becomes the path of the output there, empty if that is no file.
-/// Returns the exit code; what went wrong has been said.
+/// Plans `link` for `inputs`, runs the linker, and tells `link` which sections it has placed. The
+/// linker's files wait in `files`; `linked` becomes the path of the output there, empty if it is no
+/// file. Reports errors, and returns the exit code.
 int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &link,
                 StagedFiles &files, std::string &linked);
 

@@ -12,8 +12,8 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Calls `visit` with the name of each symbol that is defined in `output`. Returns whether it has a
-/// table of them.
+/// Calls `visit` with the name of each symbol that is defined in `output`. Returns whether there is
+/// a table of symbols.
 template <class Visit> static bool forEachSymbolName(StringRef output, Visit visit) {
   bool hasTable = false;
   withElfObject(output, /*isLinked=*/true, [&](const auto &elf) {
@@ -66,7 +66,7 @@ static std::string nameInMap(const InputObject &object) {
 }
 
 namespace {
-/// Names that a map has in several lines, because it has a name as it is.
+/// Names with line breaks, which a map prints as they are, in several lines.
 class NamesOfLines {
 public:
   void add(StringRef name) {
@@ -93,7 +93,7 @@ private:
 } // namespace
 
 void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map) {
-  StringMap<SmallVector<const char *, 1>> byName; // the first is the last
+  StringMap<SmallVector<const char *, 1>> byName; // in reverse order
   StringMap<SmallVector<const char *, 0>> merged; // by object
   NamesOfLines severalLines;
   for (const KnownSection &section : llvm::reverse(sections)) {
@@ -105,7 +105,7 @@ void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map)
       merged[object].push_back(section.name);
   }
   const char *const end = map.end(); // behind a last line without an end, `map` becomes null
-  StringRef last;                    // nearly all objects have many lines
+  StringRef last;                    // the last object: nearly all have many lines
   while (!map.empty()) {
     StringRef line;
     std::tie(line, map) = map.split('\n');

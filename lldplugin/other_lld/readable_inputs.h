@@ -11,7 +11,7 @@
 
 namespace frontload {
 
-/// Whether all inputs are there before the link and in it; says why not.
+/// Whether both linkers can read all inputs; reports why not.
 bool areAllThere(const LinkInputs &inputs);
 
 } // namespace frontload

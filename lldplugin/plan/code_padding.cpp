@@ -26,7 +26,7 @@ template <class ELFT> static Expected<uint64_t> paddingIn(const ELFFile<ELFT> &f
     if (!hasContents(section) ||
         !is_contained({StringRef(frontTextSection), StringRef(".text")}, *name))
       continue;
-    uint64_t before = 0; // where contents end that precede it
+    uint64_t before = 0; // the end of the contents before it
     for (const auto &other : *sections)
       if (hasContents(other) && other.sh_offset < section.sh_offset)
         before = std::max<uint64_t>(before, other.sh_offset + other.sh_size);

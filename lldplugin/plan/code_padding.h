@@ -1,8 +1,8 @@
 //===- code_padding.h - what aligned code costs ----------------------------===//
 //
-// Large folios are pages of more than one page's size, in the page cache and in page tables. One
-// can hold code alone if the code begins at a multiple of its size, so something has to fill the
-// file up to there. Who asks for that should know how much it is.
+// Large folios are pages of more than one page's size, in the page cache and in page tables. A
+// folio can hold code alone if the code begins at a multiple of its size, so padding fills the file
+// up to there. Users who ask for that should know how much it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,7 @@
 
 namespace frontload {
 
-/// How many bytes of a linked file lie before the front's code and the code behind it, behind the
-/// contents that precede them.
+/// The bytes of padding before the front's code, and before the code behind the front.
 uint64_t codePadding(llvm::StringRef file);
 
 } // namespace frontload

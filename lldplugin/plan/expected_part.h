@@ -1,8 +1,8 @@
 //===- expected_part.h - where in the output a left-out part should be -----===//
 //
 // The sections that are left out of the front lead .rodata, one behind the other, so the plan can
-// calculate where each of them is. What it does not know (the linker merges constants, folds what
-// is equal) may make that wrong, so the output is asked whether the section is really there.
+// calculate where each of them is. The linker may merge constants or fold equal sections, and make
+// that wrong, so the output is checked for the section.
 //
 //===----------------------------------------------------------------------===//
 

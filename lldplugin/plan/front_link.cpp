@@ -20,18 +20,18 @@ using namespace llvm;
 
 namespace frontload {
 
-/// A page: less data than that, in bytes, is not put in order.
-static constexpr uint64_t leastToOrder = 4096;
+/// Less data than this, a page, is not put in order.
+static constexpr uint64_t minToOrder = 4096;
 
-/// So many bytes of what is not wanted in a front are not worth moving: four pages.
-static constexpr uint64_t mostUnwanted = 16 << 10;
+/// At most this many unwanted bytes, four pages, stay in the front: they are not worth moving.
+static constexpr uint64_t maxUnwanted = 16 << 10;
 
-/// Code and data must not lie further apart than 2 GiB. So many bytes of large data
-/// (SHF_X86_64_LARGE, which code reaches wherever it is) may lie between them.
-static constexpr uint64_t mostBetween = 1 << 30;
+/// Code and data must not lie further apart than 2 GiB. At most this many bytes of large data
+/// (SHF_X86_64_LARGE, which code reaches wherever it is) lie between them.
+static constexpr uint64_t maxBetween = 1 << 30;
 
-/// What a section may need for its alignment, in bytes, as far as most do.
-static constexpr uint64_t mostPadding = 16;
+/// Most sections need at most this many bytes for their alignment.
+static constexpr uint64_t maxPadding = 16;
 
 static bool isLarge(const OtherOutput &output) { return output.flags & ELF::SHF_X86_64_LARGE; }
 
@@ -64,13 +64,13 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
   llvm_unreachable("a class without a pattern");
 }
 
-/// Whether .data.rel.ro can be put in order. What of it may be folded the linker knows by its name,
-/// which a mark would change.
+/// Whether .data.rel.ro can be put in order. The linker tells by a section's name whether it may be
+/// folded, and a mark would change the name.
 static bool mayOrderRelro(const LinkTraits &traits) {
   return traits.folding == Folding::None || traits.selection != Selection::ByMark;
 }
 
-/// The patterns that a script needs for the profile: not the classes that are found, since
+/// The patterns that a script needs: by the profile, not by the classes that are found, since
 /// link-time optimization may bring more.
 static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
   PatternSet patterns = {};
@@ -86,9 +86,9 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
     uint64_t bytes = 0;
     for (const ProfileEntry &entry : profile.entries)
       if (entry.sectionClass == c)
-        bytes += entry.bytes ? entry.bytes : leastToOrder;
+        bytes += entry.bytes ? entry.bytes : minToOrder;
     bool isLeft = c == SectionClass::Relro && (traits.isRelocated || !mayOrderRelro(traits));
-    if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
+    if ((bytes >= minToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
   return patterns;
@@ -140,13 +140,13 @@ void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
     patterns[static_cast<unsigned>(Pattern::Relro)] = true;
   if (known.size() != before)
     putInOrder();
-  // Here it keeps nobody waiting.
+  // The linker does not wait for this here.
   for (const EntryPlace &p :
        ArrayRef(startupSet.entryPlaces().movable).drop_front(placeNumbers.size()))
     placeNumbers.push_back(numbers.find(p.sectionName)->second);
 }
 
-/// Takes note of what was found in the next objects.
+/// Takes note of the sections found in the next objects.
 void FrontLink::take(std::vector<StartupSections> found) {
   size_t numSections = 0;
   for (const StartupSections &sections : found)
@@ -179,10 +179,10 @@ void FrontLink::take(std::vector<StartupSections> found) {
   }
 }
 
-/// Gives the known sections their order in their patterns. What has one rank (all that is next,
-/// what one function refers to) lies in the order of the objects on the command line.
+/// Gives the known sections their order in their patterns. Sections of one rank (all next sections,
+/// those that one function refers to) lie in the order of the objects on the command line.
 void FrontLink::putInOrder() {
-  // They are in that order, so counting those of each rank sorts them.
+  // The known sections are in that order, so counting those of each rank sorts them.
   const size_t numRanks = profile.entries.size() + 1;
   auto placeOf = [&](const Known &k) { return static_cast<size_t>(k.region) * numRanks + k.rank; };
   std::vector<uint32_t> ends(2 * numRanks);
@@ -194,14 +194,14 @@ void FrontLink::putInOrder() {
   for (uint32_t i = known.size(); i-- > 0;)
     sorted[--begins[placeOf(known[i])]] = i;
 
-  std::array<uint32_t, numPatterns + 1> next = {}; // the last is of those without a pattern
+  std::array<uint32_t, numPatterns + 1> next = {}; // the last: for no pattern
   auto nextOf = [&](const Known &k) -> uint32_t & {
     std::optional<Pattern> pattern = patternOf(k.sectionClass, k.region);
     return next[pattern ? static_cast<unsigned>(*pattern) : numPatterns];
   };
   DenseMap<CachedHashStringRef, uint32_t> copies; // the order of the names of one rank
   for (auto [begin, end] : zip_equal(begins, ends)) {
-    if (end - begin == 1) { // as most
+    if (end - begin == 1) { // as for most ranks
       Known &only = known[sorted[begin]];
       only.order = nextOf(only)++;
       continue;
@@ -221,7 +221,7 @@ PatternSet FrontLink::neededPatterns() const {
   if (expectsObjects)
     return patterns;
   PatternSet needed = {};
-  // Of the first two there are hardly ever none, and of strings it is not known.
+  // The first two nearly always have sections; of strings it is not known.
   for (Pattern kept : {Pattern::Rodata, Pattern::Text, Pattern::Strings})
     needed[static_cast<unsigned>(kept)] = patterns[static_cast<unsigned>(kept)];
   for (const Known &k : known)
@@ -263,13 +263,13 @@ OutputsBehind FrontLink::outputsBehind() const {
   OutputsBehind result;
   uint64_t small = 0;
   for (auto [name, output] : unwanted) {
-    // To move what is small is worth nothing.
-    if (small + output->bytes <= mostUnwanted && !isLarge(*output)) {
+    // Small sections are not worth moving.
+    if (small + output->bytes <= maxUnwanted && !isLarge(*output)) {
       small += output->bytes;
       continue;
     }
-    // What is too large to lie between code and data is where the linker puts it, far from both.
-    bool isFar = isLarge(*output) && (output->isZeros || largeBytes > mostBetween);
+    // Data too large to lie between code and data stays where the linker puts it, far from both.
+    bool isFar = isLarge(*output) && (output->isZeros || largeBytes > maxBetween);
     if (output->keepsPlace || isFar || !isPlainName(name))
       result.unmoved.push_back(name.str());
     else if (output->isZeros)
@@ -310,14 +310,14 @@ static StringRef outputOf(Pattern pattern) {
 StringMap<uint64_t> FrontLink::wantedBytes() const {
   StringMap<uint64_t> result;
   for (Pattern pattern : {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::Relro}) {
-    // The linker's own place for .data.rel.ro has others, too, behind those of the pattern.
+    // In .data.rel.ro, other sections lie behind those of the pattern.
     bool isLimited = pattern == Pattern::Relro && patterns[static_cast<unsigned>(pattern)];
     uint64_t bytes = 0;
     for (const Known &k : known) {
       if (!k.isPlaced || usedPatternOf(k) != pattern)
         continue;
       if (k.rank < firstTier)
-        bytes += k.contents.bytes + k.contents.sections * mostPadding;
+        bytes += k.contents.bytes + k.contents.sections * maxPadding;
       else
         isLimited = true;
     }
@@ -342,7 +342,7 @@ std::vector<ExpectedPart> FrontLink::expectedParts() const {
     parts[{part.object, part.section}].push_back(part);
   if (parts.empty())
     return result;
-  // Behind these lies what no entry names.
+  // Sections that no entry names lie behind these.
   std::vector<const Known *> leading;
   for (const Known &k : known)
     if (k.isPlaced && !k.keepsPlace && k.rank < profile.entries.size() &&
@@ -387,7 +387,7 @@ std::vector<PlacedSection> FrontLink::placedSections() const {
     StringRef output = pattern ? outputOf(*pattern) : plainOutputOf(section.name, traits.plain);
     std::optional<uint32_t> order =
         number && pattern ? std::optional(known[*number].order) : std::nullopt;
-    // A profile with data tells all that is touched.
+    // A profile with data names all touched sections.
     bool isGuessed = number && known[*number].region == Region::Front && !profile.dataRuns &&
                      known[*number].contents.referred;
     result.push_back({section, output, order,
@@ -487,7 +487,7 @@ void FrontLink::finish() {
                    : k.region == Region::Front ? EntryState::Placed
                                                : EntryState::LeftOut);
   }
-  // Strings are told by the output; until then they are not judged.
+  // Strings are not judged before the output shows them.
   for (auto [entry, state] : enumerate(states))
     if (startupSet.entryPlaces().isKept[entry] || profile.entries[entry].kind == EntryKind::String)
       raise(entry, EntryState::Unmovable);
@@ -500,7 +500,7 @@ void FrontLink::fold(StringRef name) {
   Known &k = known[*number];
   if (!k.isPlaced || k.keepsPlace || k.region != Region::Front || !k.contents.sections)
     return;
-  // Of several that share the name it may be any.
+  // Any of the sections that share the name may be the folded one.
   uint64_t all = k.contents.sections;
   Placed one{1, (k.contents.referred + all - 1) / all, k.contents.bytes / all};
   k.contents -= one;

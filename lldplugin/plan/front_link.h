@@ -1,8 +1,8 @@
 //===- front_link.h - one link with a front --------------------------------===//
 //
-// What ld.frontload does inside a link, apart from how it gets there (lld/lld_hooks.cpp): gather
-// the input objects, plan the front once all are known, and answer the linker's questions: does a
-// section belong to the front, and where in it. Afterwards it knows what was placed.
+// What ld.frontload does inside a link, by the hooks of lld/lld_hooks.cpp: gather the input
+// objects, plan the front once all are known, and answer the linker: does a section belong to the
+// front, and where in it. Afterwards it has counts of the placed sections.
 //
 // A section is known by the address of its name in the mapped object, which is all that a linker
 // has in hand when it asks. Sections of one object that share the very name (all of .text, with
@@ -41,8 +41,8 @@ struct LinkTraits {
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
-  /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
-  /// code behind the front. 0: of nothing in particular.
+  /// The front's code, and the code behind the front, begin at a multiple of this, in bytes, in the
+  /// file as in memory. 0: of nothing in particular.
   uint64_t frontAlign = 0;
   /// How it would lay out a file without a front.
   PlainTraits plain = {};
@@ -50,7 +50,7 @@ struct LinkTraits {
   bool prefetches = false;
   /// Whether the loader may copy constants of shared libraries into the output: it is a program.
   bool copiesConstants = false;
-  /// Whether relative relocations are packed though nobody has said so; every link tells.
+  /// Whether relative relocations are packed though no option asks for it; each link reports it.
   bool packsRelocations = false;
 };
 
@@ -63,8 +63,8 @@ public:
   void addScript(llvm::StringRef script);
   /// Takes note of an input object.
   void addObject(InputObject object) { objects.push_back(object); }
-  /// The first of them that is in the link in any case, if there is one, else the first: it tells
-  /// what kind of file is linked.
+  /// The first ELF object that is in the link in any case, else the first one: it tells what kind
+  /// of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
 
   /// The bytes of all objects that were planned with.
@@ -74,32 +74,32 @@ public:
   /// lld spends the next while on the symbol table, which occupies one core.
   void beginPlanning();
 
-  /// Waits for that, and finds those of the objects that were added since, in all threads.
+  /// Waits for that, and finds the sections of objects that were added since, in all threads.
   void finishPlanning();
-  /// Waits for what beginPlanning() began, for a link that ends before it plans any further.
+  /// Waits for beginPlanning(), for a link that ends before it plans any further.
   void awaitPlanner();
 
-  /// What was found so far, for a linker that is told the order instead of asking for it: for each
-  /// object, in the order in which they were added, its startup sections.
+  /// The startup sections found so far, of each object in the order of addObject(), for a linker
+  /// that is told the order instead of asking for it.
   llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
 
-  /// To be called if the linker will make objects of what it has read, and add them later.
+  /// To be called if the linker will make objects of its inputs, and add them later.
   void expectObjects() { expectsObjects = true; }
 
   /// The linker script of symbols, which a linker reads before it looks for definitions.
   std::string script() const;
-  /// Another one, to be read after it, that places sections: those of the startup set, and what is
-  /// not worth a place in the front. After finishPlanning().
+  /// The linker script that places the startup set, and sections that are not worth a place in the
+  /// front. To be read after script(); available after finishPlanning().
   std::string laterScript();
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
-  /// How many bytes of output sections, by name, every run touches, at most, which are their first.
-  /// Of the front's other sections that is all. To be called after finish().
+  /// By name of output sections: the bytes at the beginning that every run touches, at most. The
+  /// front's other sections are wanted whole. To be called after finish().
   llvm::StringMap<uint64_t> wantedBytes() const;
 
-  /// What is to be read with the front of what is left out of it, in the order in which it lies in
-  /// .rodata, which is that of first touch. To be called after finish().
+  /// The parts of left-out sections that are to be read with the front, in the order of .rodata,
+  /// which is that of first touch. To be called after finish().
   std::vector<ExpectedPart> expectedParts() const;
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
@@ -110,32 +110,31 @@ public:
   /// A section that is in the link.
   struct MetSection {
     std::optional<Pattern> pattern;
-    std::optional<uint32_t> number; ///< for place(); none of what is not in the startup set
+    std::optional<uint32_t> number; ///< for place(); none if not in the startup set
   };
-  /// To be called once for each section of the link, which is soonest if each object's come in the
-  /// order of its section table. One of the startup set that has no pattern has got its place by
-  /// that.
+  /// To be called once for each section of the link, fastest if each object's come in the order of
+  /// its section table. A startup section without a pattern has its place by that.
   MetSection meet(llvm::StringRef name);
 
-  /// All sections that the linker has asked about by meet(): where they are in the link.
+  /// All sections that the linker has asked about by meet(), with their places in the link.
   std::vector<PlacedSection> placedSections() const;
-  /// How many sections it has asked about.
+  /// How many sections the linker has asked about.
   size_t numMet() const { return met.size(); }
-  /// Those of them, by their numbers, that every run touches, as far as the profile names them.
+  /// The numbers of those sections that every run touches, as far as the profile names them.
   std::vector<uint32_t> metByAllRuns() const;
   /// The places of the profile's entries in the objects.
   const EntryPlaces &entryPlaces() const { return startupSet.entryPlaces(); }
 
-  /// To be called when such a section is in the link and gets the place of its pattern, or, without
-  /// one, goes with all of its class; after finishPlanning(). Returns where in the pattern, in
-  /// first-touch order; none of strings. Of different sections only copies (of one name and one
-  /// rank, in several objects) have the same: that does not depend on which of them the link keeps,
-  /// or on how the linker breaks ties.
+  /// To be called, after finishPlanning(), when a startup section is in the link and gets the place
+  /// of its pattern or, without one, goes with all of its class. Returns its number in the pattern,
+  /// in first-touch order; none for strings. Only copies (of one name and one rank, in several
+  /// objects) share a number, so the order does not depend on which copy the link keeps, or on how
+  /// the linker breaks ties.
   std::optional<uint32_t> place(llvm::StringRef name);
-  /// The same, of the section that meet() has told the number of.
+  /// The same by the `number` that meet() has returned.
   uint32_t place(uint32_t number);
 
-  /// What a linker has to know that finds sections by marks in their names.
+  /// A section for a linker that finds sections by marks in their names.
   struct PlannedSection {
     const char *name;
     uint32_t object; ///< its number, in the order of addObject()
@@ -148,9 +147,9 @@ public:
   /// To be called when the section with this name cannot be moved, after all.
   void keepPlace(llvm::StringRef name);
 
-  /// To be called when all sections have their place: adds up what follows.
+  /// To be called when all sections have their place: adds up the results below.
   void finish();
-  /// To be called after that when the linker has folded the section with this name into another
+  /// To be called after finish() when the linker has folded the section with this name into another
   /// one, which then counts alone.
   void fold(llvm::StringRef name);
   /// To be called when the hot strings of the output have been counted.
@@ -181,7 +180,7 @@ public:
     }
   };
   const Placed &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
-  /// The number of objects that it came from.
+  /// The number of objects with sections in the front.
   uint64_t placedObjects() const { return contributors.size(); }
   /// The number of sections that are in the link and keep their place.
   uint64_t keptSections() const { return numKeptSections; }
@@ -191,7 +190,7 @@ public:
     NotDefined, ///< no input defines it: it is gone, or in a shared library
     Unused,     ///< defined in an input, but the link does not need it
     Unmovable,  ///< defined in a section that keeps its place (.init, COMMON, ...)
-    LeftOut,    ///< not worth a place in the front: it follows it
+    LeftOut,    ///< not worth a place in the front: follows the front
     Placed,
   };
   llvm::ArrayRef<EntryState> entryStates() const { return states; }
@@ -232,20 +231,20 @@ private:
   std::optional<Pattern> usedPatternOf(const Known &k) const;
   std::optional<Pattern> patternOfUnknown(llvm::StringRef name) const;
   llvm::ArrayRef<StartupSection> sectionsOf(const Known &k) const;
-  /// The number in `known` of the section with this name; none if it is none of them.
+  /// The number in `known` of the section with this name; none if it is not known.
   std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 
   StartupProfile profile;
   std::string pathOfProfile;
   LinkTraits traits;
-  uint32_t firstTier;  ///< the rank behind those of what every run touches
+  uint32_t firstTier;  ///< the first rank that not every run touches
   PatternSet patterns; ///< those that the script uses
   bool hasScript = false;
   StartupSet startupSet;
   bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
-  std::vector<bool> isOurs; ///< by the same number, whether it is of what prefetches the front
+  std::vector<bool> isOurs; ///< by object, whether it is code that prefetches the front
   bool expectsObjects = false;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;
@@ -254,7 +253,7 @@ private:
   NameFilter knownNames{1 << 20};
   std::vector<uint32_t> placeNumbers; ///< in `known`, of each of the set's movable places
   std::vector<const char *> met;      ///< the names of all sections of the link, in its order
-  uint32_t afterMet = 0; ///< the number behind that of the known section that was met last
+  uint32_t afterMet = 0;              ///< behind the number of the last met known section
 
   std::array<Placed, numSectionClasses> sums = {};
   llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed

@@ -55,7 +55,7 @@ template <class ELFT> static std::string noteContents(ArrayRef<FrontRange> range
 
 /// Whether a section says which features (branch protection and the like) the code of its object
 /// has. A linked file has only those that all objects claim, so the note's object, which has no
-/// code, claims those of another one.
+/// code, claims those of another object.
 static bool claimsFeatures(StringRef name, uint32_t type) {
   static_assert(ELF::SHT_AARCH64_ATTRIBUTES == ELF::SHT_ARM_ATTRIBUTES &&
                 ELF::SHT_AARCH64_ATTRIBUTES == ELF::SHT_RISCV_ATTRIBUTES);
@@ -75,7 +75,7 @@ static Expected<std::string> noteObject(const ELFFile<ELFT> &like, bool hasConst
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
                                     FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>({})}};
-  if (hasConstant) // nobody refers to it
+  if (hasConstant) // nothing refers to it
     sections.push_back({".data.rel.ro", ELF::SHT_PROGBITS,
                         ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_GNU_RETAIN, 1,
                         std::string(1, '\0')});

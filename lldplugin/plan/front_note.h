@@ -1,8 +1,8 @@
 //===- front_note.h - the note that says where a file's front is -----------===//
 //
-// What prefetches a front has to know where it is, from the file alone. A note says so
-// (instrument/format/frontload_note.h). The linker lays notes out itself if it meets one among its
-// inputs, so it is given an object with a blank one, which is filled in in the output.
+// The prefetch code has to find the front from the file alone: a note has its place
+// (instrument/format/frontload_note.h). The linker lays out a note that is among its inputs, so it
+// gets an object with a blank note, which is filled in in the output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,14 +22,13 @@ struct FrontRange {
   bool operator==(const FrontRange &) const = default;
 };
 
-/// An object with a blank note, and with `hasConstant` a byte of .data.rel.ro, for the machine that
-/// `object` is for, and with the features (branch protection and the like) that it claims; empty if
-/// that is no ELF object.
+/// An object with a blank note, for the machine of `object` and with the features (branch
+/// protection and the like) that it claims; with `hasConstant`, also with a byte of .data.rel.ro.
+/// Empty if `object` is no ELF object.
 std::string makeNoteObject(llvm::StringRef object, bool hasConstant = false);
 
-/// Fills in the note in the linked file whose bytes these are, with 1 to FRONTLOAD_NOTE_MAX_RANGES
-/// ranges in the order in which they are to be asked for. False if the file has no note; then
-/// nothing changes.
+/// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_MAX_RANGES ranges, in the order
+/// of the prefetch. Returns false, and changes nothing, if the file has no note.
 bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges);
 
 } // namespace frontload

@@ -63,7 +63,7 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
           if (state == EntryState::LeftOut)
             j.value(escapeName(entry.name));
       });
-      // Those that are found, but not as the profile has them, and what was taken in their place.
+      // Names that are found in another form, and the symbols taken in their place.
       j.attributeArray("inexact", [&] {
         const FoundNames &found = link.foundNames();
         for (auto [index, entry] : enumerate(link.startupProfile().entries)) {

@@ -29,7 +29,7 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
     std::string text = ("\"" + textOf(pattern) + "\"").str();
     return pattern == Pattern::Strings ? text : "SORT_BY_INIT_PRIORITY(" + text + ")";
   }
-  // The same as isStringSection() says.
+  // As in isStringSection().
   return pattern == Pattern::Strings ? ".rodata.str1.1 .rodata.*.str1.1"
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
@@ -42,8 +42,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
                         const ScriptTraits &traits) {
   std::string text;
   raw_string_ostream os(text);
-  // lld adds what has no place yet to the last list of an output section, and orders each list by
-  // itself (PGO), so what has its place in first-touch order is in another one.
+  // lld adds sections without a place to the last list of an output section, and orders each list
+  // by itself (PGO), so sections in first-touch order have a list of their own.
   StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
   std::string align =
       traits.codeAlign ? " : ALIGN(" + std::to_string(traits.codeAlign) + ") " : " : ";
@@ -52,7 +52,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
       os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
          << inputsOf(pattern, selection) << ")" << rest << " }\n";
   };
-  // One that is there in any case.
+  // A section that is there in any case.
   auto placed = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
       section(name, pattern);
@@ -62,8 +62,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads .dynamic, the names of the needed libraries and of their versions, and how
   // large its table of hashes is, before anything can be prefetched. With the headers the kernel
-  // has read the next few pages, so data comes before what else is constant. Relocation touches
-  // nearly all of .data.rel.ro; what it leaves alone is at the end.
+  // has read the next few pages, so data comes before other constants. Relocation touches nearly
+  // all of .data.rel.ro; the rest of it is at the end.
   for (StringRef name : {".dynstr", ".gnu.hash", ".hash", ".gnu.version_r"})
     os << "  " << name << " : { }\n";
   auto constants = [&] {
@@ -81,11 +81,11 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
     os << "  " << name << " : { }\n";
   section(frontDataSection, Pattern::Data);
   placed(".bss", Pattern::Bss);
-  // Behind these in the script, not in the file: only once the first of our own patterns was asked
-  // for all sections, lld goes through few (lld/section_list.h).
-  // Constants of shared libraries that the program has copied by the loader have a section without
-  // contents, .bss.rel.ro. What follows it in memory would be nearer to it in the file; as a part
-  // of a section with contents, which the note's object sees to, it is in the file as well.
+  // Behind our first patterns in the script, not in the file: lld goes through few sections once
+  // the first of these patterns has met all (lld/section_list.h). Constants that the loader copies
+  // out of shared libraries have a section without contents, .bss.rel.ro. The next section in
+  // memory would be nearer to it in the file; as a part of a section with contents, which the
+  // note's object sees to, .bss.rel.ro is in the file as well.
   os << "  .data.rel.ro : {";
   bool hasRelro = patterns[static_cast<unsigned>(Pattern::Relro)];
   if (hasRelro)
@@ -98,11 +98,11 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   if (traits.dataIsFirst)
     constants();
   section(stringsSection, Pattern::Strings);
-  // And to these all that has no place yet.
+  // Sections that have no place yet come to these as well.
   placed(".text", Pattern::NextText);
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
-  // section of its own. It takes the code that it finds first, that of the front, for their place:
-  // all cold code would be there.
+  // section of its own. Without a place here, lld would put them where it finds the first code: in
+  // the front.
   for (StringRef kind : codeKinds)
     os << "  .text." << kind << " : { }\n";
   placed(".rodata", Pattern::NextRodata);
@@ -111,7 +111,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   os << "  .gcc_except_table : { }\n"
         "  .eh_frame_hdr : { }\n"
         "  .eh_frame : { }\n";
-  // The kernel clears the rest of a page behind what is in the file; here there is none.
+  // The kernel clears the rest of a page behind the file's contents; here there is no rest.
   os << "  .data : { }\n"
         "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   os << "} INSERT BEFORE .bss;\n";
@@ -121,12 +121,12 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
 std::string symbolsScript() {
   std::string text;
   raw_string_ostream os(text);
-  // lld derives _end and _edata from the last segments of the file, which are those that programs
-  // mean, and this from the last one that cannot be written to, which holds constants here.
+  // lld derives _end and _edata from the last segments of the file, as programs expect, but etext
+  // from the last read-only segment, which holds constants here.
   for (StringRef prefix : {"", "_"}) {
     os << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
-    // Whose address is asked for is there, even if it is empty; of its size that is not true. What
-    // lies between two of them for alignment is not in the sum.
+    // ADDR() makes even an empty section exist, SIZEOF() does not. The sum lacks the alignment
+    // between sections.
     for (StringRef kind : codeKinds)
       os << " + SIZEOF(.text." << kind << ")";
     os << ");\n";

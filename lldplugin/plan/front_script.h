@@ -17,8 +17,8 @@
 
 namespace frontload {
 
-/// The output sections that hold the startup set's code, constants and data. What they leave behind
-/// stays in .text, .rodata and .data, which follow the front.
+/// The output sections that hold the startup set's code, constants and data. The rest stays in
+/// .text, .rodata and .data, which follow the front.
 constexpr llvm::StringLiteral frontTextSection = ".text.front";
 constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
 constexpr llvm::StringLiteral frontDataSection = ".data.front";
@@ -26,12 +26,12 @@ constexpr llvm::StringLiteral frontDataSection = ".data.front";
 /// front; the others follow.
 constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
 
-/// Of code, each with an output section .text.KIND if they are kept apart.
+/// Kinds of code, each with an output section .text.KIND if the linker keeps them apart.
 constexpr llvm::StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
                                              "exit", "unlikely", "split"};
 
-/// The patterns of the script, which say what goes where: the startup sections of a class, what is
-/// likely to be used next, and all merged strings.
+/// The patterns of the script, which say what goes where: the startup sections of a class, sections
+/// that are likely to be used next, and all merged strings.
 enum class Pattern : uint8_t { Rodata, Text, Relro, Data, Bss, Strings, NextText, NextRodata };
 constexpr unsigned numPatterns = 8;
 
@@ -46,10 +46,10 @@ enum class Selection : uint8_t { ByAnswer, ByMark };
 /// Which patterns a script needs.
 using PatternSet = std::array<bool, numPatterns>;
 
-/// Output sections with names of their own that are to lie behind the front, by what they hold.
+/// Output sections with names of their own that are to lie behind the front, by their contents.
 struct OutputsBehind {
   std::vector<std::string> code, constants, data, zeros;
-  /// Those that are not wanted in the front, and yet stay where the linker puts them.
+  /// Not wanted in the front, and yet left where the linker puts them.
   std::vector<std::string> unmoved;
 
   std::vector<std::string> all() const;
@@ -72,16 +72,16 @@ struct ScriptTraits {
 /// pattern that it does not need: sections without one go where lld puts them by name.
 ///
 /// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte
-/// is its offset in the file and one constant. So .bss is the last section of all, what lies before
-/// it ends on a page, and sections without contents lie before others or at the end.
+/// is its offset in the file and one constant. So .bss is the last section, the one before it ends
+/// on a page, and sections without contents lie before others or at the end.
 std::string frontScript(const PatternSet &patterns, Selection selection,
                         const ScriptTraits &traits = {});
 
-/// A script of the symbols that are no longer where lld would put them. What needs them may be
-/// known before sections are, so it is one of its own.
+/// The script of the symbols that are no longer where lld would put them. A linker may have to read
+/// it before sections are known, so it is separate.
 std::string symbolsScript();
 
-/// Another script, to be read after frontScript(), that moves these; empty if there are none.
+/// Another script, to be read after frontScript(), that moves `behind`; empty if there is nothing.
 std::string behindScript(const OutputsBehind &behind);
 
 } // namespace frontload

@@ -17,29 +17,27 @@ namespace frontload {
 /// All devices have the same readahead, and only that counts here.
 static const DeviceProfile &device() { return deviceProfiles().front(); }
 
-/// So many starts are tried: of the names that all runs touch, and of more and more others.
-static constexpr size_t mostStarts = 8;
+/// At most this many starts are tried by shares of the runs, and this many by chance.
+static constexpr size_t maxStarts = 8;
 
-/// What nobody minds.
-static constexpr double slower = 1.05;
+/// A start may take this many times as long.
+static constexpr double maxFactor = 1.05;
 
-/// The pages of large names that a start touches are guessed, if the profile does not say where
-/// these are. Of what is read, so much may be guessed wrong, for each share of the touches that is
-/// guessed: of 210 generated programs, 5 had a start that read more with a front than without; 1
-/// with this, and 15 have no front for it, so that the mean start takes 67.7% of its time without
-/// one, not 65.6%.
+/// If the profile does not say which pages of a large name a start touches, they are guessed. For
+/// each share of the touches that is guessed, this share of the bytes read may be guessed wrong. Of
+/// 210 generated programs, 5 had a start that read more with a front than without. With this, 1
+/// has, and 15 have no front for it: the mean start takes 67.7% of its time without one, not 65.6%.
 static constexpr double guessedWrong = 0.15;
 
-/// A front that reads so many times less than the least that can be read without one is not looked
-/// at further.
-static constexpr uint64_t clearly = 2;
+/// No start is tried if the front reads this many times less than can be read without one at least.
+static constexpr uint64_t minGain = 2;
 
-/// So many windows make it likely that averages hold.
-static constexpr size_t many = 64;
+/// With at least this many windows, averages are likely to hold.
+static constexpr size_t minWindows = 64;
 
 /// Whether the sections that all runs touch are so many, and so far apart, that the front reads far
-/// less. They are where they are among all sections of the link; all are taken to be of the same
-/// size. Of each two neighbouring windows in which something is touched at least one is read.
+/// less. All sections of the link are assumed to have the same size, and to lie in its order. Of
+/// two neighbouring touched windows at least one is read.
 static bool isClearlyBetter(uint64_t contents, const Front &front, const FrontLink &link) {
   if (!link.numMet())
     return false;
@@ -48,7 +46,7 @@ static bool isClearlyBetter(uint64_t contents, const Front &front, const FrontLi
   DenseSet<uint64_t> touched;
   for (uint32_t position : link.metByAllRuns())
     touched.insert(static_cast<uint64_t>(position * windows / static_cast<double>(link.numMet())));
-  return touched.size() >= many && touched.size() / 2 * window >= clearly * front.read();
+  return touched.size() >= minWindows && touched.size() / 2 * window >= minGain * front.read();
 }
 
 namespace {
@@ -63,8 +61,8 @@ struct Touch {
 };
 } // namespace
 
-/// Calls `visit` with an offset in each page of what an entry has touched of the `room` bytes from
-/// its symbol on. Where it does not say where that was, it is taken to be spread.
+/// Calls `visit` with an offset in each page that an entry has touched, of the `room` bytes from
+/// its symbol on. Without a stretch, the touched bytes are assumed to be spread.
 static void forEachTouched(const ProfileEntry &entry, uint64_t room,
                            function_ref<void(uint64_t)> visit) {
   auto visitPages = [&](uint64_t begin, uint64_t end) {
@@ -79,7 +77,7 @@ static void forEachTouched(const ProfileEntry &entry, uint64_t room,
     visitPages(room / windows * i, room / windows * i + divideCeil(bytes, windows));
 }
 
-/// What the runs touch by the profile, in first-touch order.
+/// The touches of the runs in the profile, in first-touch order.
 static std::vector<Touch> touchesOf(const FrontLink &link, ArrayRef<PlacedSection> sections) {
   const StartupProfile &profile = link.startupProfile();
   std::vector<Touch> result;
@@ -126,7 +124,7 @@ struct Files {
 };
 } // namespace
 
-/// What a start reads that touches this, in order.
+/// The counts of a start that makes these touches, in order.
 static StartCounts startWith(const Files &files, ArrayRef<Touch> own, StartModel model,
                              ArrayRef<FileRange> prefetched,
                              function_ref<std::optional<uint64_t>(uint64_t)> addressOf) {
@@ -154,15 +152,15 @@ static StartCounts startWith(const Files &files, ArrayRef<Touch> own, StartModel
 }
 
 namespace {
-/// One of the starts that are tried: what it touches besides what the loader does.
+/// A start to try, with its touches besides the loader's.
 struct Start {
-  double share; ///< that of what the fewest runs touch
+  double share; ///< as in WeighedStart
   std::vector<Touch> touches;
 };
 } // namespace
 
-/// Of something that a share of the runs touches, whether this one does, if each is touched by
-/// itself: always the same for the same name.
+/// Whether `run` makes a touch that a share of the runs makes, if touches are independent: always
+/// the same for the same name.
 static bool isTouchedBy(size_t run, const Touch &touch) {
   uint64_t drawn = xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&touch.entry),
                                                  sizeof touch.entry)) ^
@@ -170,10 +168,9 @@ static bool isTouchedBy(size_t run, const Touch &touch) {
   return static_cast<double>(densemap::detail::mix(drawn) % 1000) < 1000 * touch.share;
 }
 
-/// The starts that are tried: those of the kept runs, which touch data by chance if they did not
-/// record any; and, as there may be other runs, those that
-/// touch all that this share of the runs does, which is the least and the most that any run can,
-/// and some that touch each by chance.
+/// The starts to try: those of the kept runs, which touch data by chance if they did not record
+/// any. As there may be other runs, also starts that touch all that a share of the runs does, from
+/// the least to the most that any run can touch, and some that touch each name by chance.
 static std::vector<Start> startsOf(const StartupProfile &profile,
                                    const std::vector<Touch> &touches) {
   std::vector<double> shares;
@@ -193,12 +190,12 @@ static std::vector<Start> startsOf(const StartupProfile &profile,
           return profile.keptThatTell(kind) >> run & 1 ? touch.keptBy >> run & 1
                                                        : isTouchedBy(run, touch);
         });
-  const size_t tried = std::min(shares.size(), mostStarts);
+  const size_t tried = std::min(shares.size(), maxStarts);
   for (size_t i = 0; i < tried; ++i) {
     double share = shares[i * shares.size() / tried];
     add(share, [&](const Touch &touch) { return touch.share >= share; });
   }
-  for (size_t run = 0; shares.size() > 1 && run < mostStarts; ++run)
+  for (size_t run = 0; shares.size() > 1 && run < maxStarts; ++run)
     add(shares.back(), [&](const Touch &touch) { return isTouchedBy(run, touch); });
   return result;
 }
@@ -226,7 +223,7 @@ bool WeighedStart::isWorse(uint64_t moreFilling) const {
   return isMore(front.bytesRead, plain.bytesRead, moreBytes) ||
          isMore(front.majorFaults, plain.majorFaults, 1) ||
          any_of(deviceProfiles(), [&](const DeviceProfile &on) {
-           return front.secondsOn(on) > slower * plain.secondsOn(on) + on.seconds(1, moreBytes);
+           return front.secondsOn(on) > maxFactor * plain.secondsOn(on) + on.seconds(1, moreBytes);
          });
 }
 
@@ -249,7 +246,7 @@ Expected<Weighing> weighFront(StringRef linked, const Front &front, const FrontL
   auto contents = contentsOf(linked);
   if (!contents)
     return contents.takeError();
-  // What is loaded of a file that is no longer than a window is read at once in any case.
+  // A file whose loaded part is no longer than a window is read at once in any case.
   if (segments->back().offset + segments->back().fileBytes <= device().readaheadBytes ||
       isClearlyBetter(contents->bytes, front, link))
     return Weighing();

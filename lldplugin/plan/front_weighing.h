@@ -22,35 +22,34 @@ namespace frontload {
 
 /// A start that was tried with the front, and without.
 struct WeighedStart {
-  /// It touches some of what fewer of the runs do, but nothing that less than this share does.
+  /// The start touches nothing that less than this share of the runs touches.
   double share;
-  /// Of what it touches, the share of which the place is guessed.
+  /// The share of its touches whose place is guessed.
   double guessed;
-  StartCounts front; ///< asked for in one go, if the program does so, else read as it is touched
+  StartCounts front; ///< in one go if the program prefetches, else read as touched
   StartCounts plain;
 
-  /// Whether it is worse with the front, if what fills pages is so many bytes more.
+  /// Whether it is worse with the front, which has `moreFilling` more bytes to fill pages.
   bool isWorse(uint64_t moreFilling) const;
 };
 
 /// All starts that were tried.
 struct Weighing {
   std::vector<WeighedStart> starts;
-  /// How many bytes more fill pages between segments.
+  /// How many more bytes fill pages between segments with the front.
   uint64_t moreFilling = 0;
 
-  /// The one that is worst with the front; null if none is worse than without. A start may read one
-  /// page and one fault more, and what fills pages; besides these it may take a twentieth longer,
-  /// on any of the devices.
+  /// The start that is worst with the front; null if none is worse than without. A start may read
+  /// one page, one fault and the filling more, and also take a twentieth longer on any device.
   const WeighedStart *worst() const;
 };
 
-/// Weighs the front of the program in `linked`, whose note is filled. Tries no start with a program
-/// that is so small that all of it is read at once, or large enough to tell at a glance.
+/// Weighs the front of the program in `linked`, whose note is filled. Tries no start if the program
+/// is so small that all of it is read at once, or so large that the front is clearly better.
 llvm::Expected<Weighing> weighFront(llvm::StringRef linked, const Front &front,
                                     const FrontLink &link);
 
-/// What to tell of a start that is worse with the front.
+/// The message about a start that is worse with the front.
 std::string describe(const WeighedStart &start);
 
 } // namespace frontload

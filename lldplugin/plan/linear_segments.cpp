@@ -43,8 +43,8 @@ private:
     return {reinterpret_cast<T *>(bytes.data() + offset), part.size()};
   }
 
-  /// Extends `segment` up to `next`, if that is as far in memory as in the file, and what it has in
-  /// memory only is zeros in the file.
+  /// Extends `segment` up to `next`, if that is as far in memory as in the file, and its bytes that
+  /// are in memory only are zeros in the file.
   void extend(Phdr &segment, const Phdr &next) {
     uint64_t size = next.p_offset - segment.p_offset;
     bool isAsFar = next.p_offset > segment.p_offset && next.p_vaddr - segment.p_vaddr == size &&

@@ -1,7 +1,7 @@
 //===- linked_sections.h - the input sections of a link, one by one --------===//
 //
-// A linker tells of each section of the link only where its name lies in the mapped object. That is
-// enough to find the section again, which this does for all of them at once.
+// Of each section of the link, a linker tells only where its name lies in the mapped object. This
+// finds all sections by these places at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ struct LinkedSection {
 };
 
 /// The sections with these names, in their order. `objects` are the bytes of all objects, by
-/// number. Names that lie in none of them (those of the linker's own sections) are passed over. Of
-/// the sections of an object that share one, each is found once.
+/// number. Names outside of the objects (those of the linker's own sections) are passed over. Of
+/// the sections of an object that share a name, each is found once.
 std::vector<LinkedSection> findLinkedSections(llvm::ArrayRef<const char *> names,
                                               llvm::ArrayRef<llvm::StringRef> objects);
 

@@ -1,7 +1,7 @@
 //===- other_script.h - what linker scripts of others say ------------------===//
 //
-// Most linker scripts that a link reads only name files, or give a few symbols their values; such a
-// one and a front get along. One that places sections does not.
+// Most linker scripts that a link reads only name files, or give a few symbols their values; they
+// can be combined with a front. A script that places sections cannot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 namespace frontload {
 
 /// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
-/// and a front cannot both be had: each would take sections that the other one means to place.
+/// cannot be combined with a front: each would take sections that the other is to place.
 bool decidesLayout(llvm::StringRef script);
 
 /// Whether a linker script gives the symbol of this name a value: by any of the operators that

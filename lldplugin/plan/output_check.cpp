@@ -21,7 +21,7 @@ namespace frontload {
 template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
   constexpr uint8_t sortedTable = dwarf::DW_EH_PE_datarel | dwarf::DW_EH_PE_sdata4;
   if (header.size() < 12 || header[2] != dwarf::DW_EH_PE_udata4 || header[3] != sortedTable)
-    return Error::success(); // no search table, so nobody bisects it
+    return Error::success(); // no search table
   auto read = [&](size_t offset) {
     return support::endian::read32(header.data() + offset, ELFT::Endianness);
   };
@@ -38,7 +38,7 @@ template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
   return Error::success();
 }
 
-/// One behind the last byte of a program in memory, as far as sections tell.
+/// The end of a program in memory, by its sections.
 template <class ELFT> static uint64_t endOfProgram(typename ELFT::ShdrRange sections) {
   uint64_t end = 0;
   for (const auto &section : sections)
@@ -58,8 +58,8 @@ static Error checkEndSymbol(const ELFFile<ELFT> &file, const typename ELFT::Shdr
   if (!names)
     return names.takeError();
   for (const auto &symbol : *symbols) {
-    // Functions, objects and local labels of that name are the program's own; what is left is ours,
-    // hidden and thereby local, or lld's. Nearly all symbols end here, unread.
+    // Functions, objects and local labels of that name are the program's own; other symbols are
+    // ours, hidden and thereby local, or lld's. Nearly all symbols end here, unread.
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
     if (symbol.getType() != ELF::STT_NOTYPE || symbol.st_shndx == ELF::SHN_UNDEF ||
         (isLocal && symbol.getVisibility() != ELF::STV_HIDDEN) || symbol.st_name >= names->size())
@@ -82,13 +82,13 @@ static bool isOfRest(StringRef name) {
   return name == stringsSection || is_contained({".text", ".rodata", ".data"}, name);
 }
 
-/// The sections into which the front's own are gathered.
+/// The output sections that gather the front's input sections.
 static bool isOfFront(StringRef name) {
   return is_contained({frontTextSection, frontRodataSection, frontDataSection}, name);
 }
 
-/// Whether a section that is not gathered holds what the loader reads or writes, or the code that
-/// runs before main(). `isRelocated` is whether the loader writes to constants with pointers.
+/// Whether another section holds bytes that the loader reads or writes, or code that runs before
+/// main(). `isRelocated` is whether the loader writes to constants with pointers.
 template <class Shdr> static bool isLoaderS(StringRef name, const Shdr &section, bool isRelocated) {
   return section.sh_type != ELF::SHT_PROGBITS || (section.sh_flags & ELF::SHF_TLS) ||
          (isRelocated && name == ".data.rel.ro") ||
@@ -98,17 +98,16 @@ template <class Shdr> static bool isLoaderS(StringRef name, const Shdr &section,
 }
 
 namespace {
-/// Gathers what is to be read.
+/// Gathers the ranges to read.
 class Ranges {
 public:
   /// `first` is the address of the first byte of the file.
   explicit Ranges(uint64_t first) : begin(first), lastDistance(first) {}
 
-  /// Adds `bytes` bytes at `address`, which ascends. Returns whether what lies before them is read
-  /// along.
-  /// `distance` is that of addresses and offsets: it is the same in all of a range.
+  /// Adds `bytes` bytes at `address`, which ascends. `distance` is that of addresses and offsets,
+  /// the same in all of a range. Returns whether the gap before the bytes is read as well.
   bool add(uint64_t address, uint64_t bytes, uint64_t distance) {
-    // What precedes the first section are the headers.
+    // The headers precede the first section.
     bool isNext = distance == lastDistance && isWorthReading(address - (isOpen ? end : begin));
     if (isOpen && !isNext)
       done.push_back({begin, end});
@@ -120,8 +119,7 @@ public:
     return isNext;
   }
 
-  /// At most as many as a note has room for: then also what lies between those that are nearest to
-  /// each other.
+  /// The ranges, at most as many as a note has room for: the nearest ones are joined.
   std::vector<FrontRange> take() {
     if (isOpen)
       done.push_back({begin, end});
@@ -143,8 +141,8 @@ private:
 };
 } // namespace
 
-/// Adds to the ranges of the front what of .rodata, which has this address and these contents, is
-/// to be read with it; as far as it is where it is expected, and as the note has room.
+/// Adds `parts` of .rodata, which has this `address` and these `contents`, to the ranges of the
+/// front, as far as they are where they are expected and the note has room.
 static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t address,
                      StringRef contents) {
   const size_t ofFront = front.ranges.size();
@@ -164,7 +162,7 @@ static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t addres
 }
 
 /// Finds the front: from the beginning of the file to its last section, or to the end of the hot
-/// strings behind it, without what is not wanted.
+/// strings behind it, without unwanted sections.
 template <class ELFT>
 static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &facts,
                                  HotStrings &strings) {

@@ -27,22 +27,21 @@ namespace frontload {
 struct Front {
   /// The file offset of the first byte behind it.
   uint64_t bytes = 0;
-  /// What is to be read, by address, ascending: of the front, more than one range if what lies in
-  /// between costs more to read along than a request; and behind it, what startup touches of what
-  /// is left out.
+  /// The ranges to read, ascending by address. The front has more than one if reading the bytes in
+  /// between costs more than a request. Behind it are the parts of left-out sections that startup
+  /// touches.
   std::vector<FrontRange> ranges;
   /// How many of its bytes are merged strings.
   uint64_t strings = 0;
-  /// How many bytes of the ranges hold what no startup needs, as far as is known: sections that
-  /// neither the profile nor anything that it names led to, and that no loader reads.
+  /// The bytes of the ranges that no startup is known to need: of sections that neither the profile
+  /// nor anything that it names led to, and that no loader reads.
   uint64_t unnamed = 0;
   /// Whether the address of each loaded byte is its offset and one constant.
   bool isLinear = false;
 
   /// How many bytes are to be read.
   uint64_t read() const;
-  /// Whether so many of these are unnamed that somebody should know: a quarter, and more than a
-  /// window.
+  /// Whether enough of these are unnamed for a warning: a quarter, and more than a window.
   bool isMostlyUnnamed() const { return unnamed > windowBytes && unnamed > read() / 4; }
 };
 
@@ -52,15 +51,15 @@ struct OutputFacts {
   bool checksEnd = true;
   /// Sections that are not wanted in the front, by name.
   llvm::ArrayRef<std::string> unwanted = {};
-  /// How many bytes are wanted of sections of the front, from their beginnings, by name; of all
-  /// others, all.
+  /// The bytes that are wanted of sections of the front, from their beginnings, by name. Sections
+  /// that are not listed are wanted whole.
   llvm::StringMap<uint64_t> wantedBytes = {};
-  /// What is to be read of .rodata, in ascending order.
+  /// The parts of .rodata to read, in ascending order.
   llvm::ArrayRef<ExpectedPart> parts = {};
 };
 
-/// Checks the ELF file in `bytes`, and finds its front, to which those of `strings` belong that
-/// begin the merged ones: they count as placed. Fails with what is wrong:
+/// Checks the ELF file in `bytes`, and finds its front. Those of `strings` that begin the merged
+/// strings belong to the front, and count as placed. Fails if:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
 /// * `_end` is not the end of the program in memory.
 /// * a section of the front lies behind one of the rest in the file.

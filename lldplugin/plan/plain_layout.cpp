@@ -1,7 +1,7 @@
 //===- plain_layout.cpp - where the same link would put all without a front ===//
 //
-// What lld does by default: LinkerScript::getOutputSectionName(), getSectionRank() and
-// Writer::createPhdrs() of lld/ELF say it.
+// lld's default is in LinkerScript::getOutputSectionName(), getSectionRank() and
+// Writer::createPhdrs() of lld/ELF.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +20,10 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// For which bytes one looks: those that fill more are never read.
+/// At most this many bytes of a gap are read to fill a page.
 static constexpr uint64_t page = 4096;
 
-/// What makes the end of a segment, and is nothing by itself.
+/// Whether a section only fills the end of a segment.
 static bool isPadding(StringRef name) { return name.ends_with("padding"); }
 
 StringRef plainOutputOf(StringRef name, const PlainTraits &traits) {
@@ -39,7 +39,7 @@ StringRef plainOutputOf(StringRef name, const PlainTraits &traits) {
   return name;
 }
 
-/// The one that what the front has gathered would be in.
+/// The output section that would hold the contents of `output` without a front.
 static StringRef plainOutputOfFrontS(StringRef output) {
   return output == stringsSection || output == frontRodataSection ? StringRef(".rodata")
          : output == frontTextSection                             ? StringRef(".text")
@@ -107,7 +107,7 @@ static Rights rightsOf(Rank rank, const PlainTraits &traits) {
 }
 
 namespace {
-/// Adds up the bytes that fill pages between what is loaded, in the order of the file.
+/// Adds up the bytes that fill pages between loaded contents, in the order of the file.
 class Filling {
 public:
   void add(uint64_t begin, uint64_t size) {
@@ -166,7 +166,7 @@ public:
         outputFor(plainOutputOf(placed.section.name, traits), placed.section.type,
                   placed.section.flags)
             .parts.push_back({*placed.address, placed.section.size, placed.section.alignment});
-    // What the linker itself makes, and what of a section is not from its members.
+    // Sections that the linker itself makes, and bytes of sections that are not from members.
     for (const auto &header : *headers) {
       auto name = file.getSectionName(header);
       if (!name)
@@ -227,7 +227,7 @@ private:
     begin(Rights::Read, 0);
     for (Output *output : sorted) {
       Rights rights = rightsOf(output->rank, traits);
-      // The headers go with whatever comes first.
+      // The headers go with the first section.
       if (rights != current) {
         if (result.allSegments.size() == 1 && !result.allSegments[0].fileBytes)
           current = rights, result.allSegments[0].isExecutable = rights == Rights::Execute;
@@ -249,7 +249,7 @@ private:
     if (alignment && (traits.separation == All || (traits.separation == Code && isOfCode)))
       position = alignTo(position, alignment);
     current = rights;
-    // The headers belong to the first one. Addresses are far from those of the others, and at the
+    // The headers belong to the first segment. Addresses of segments are far apart, and have the
     // same place in a page as in the file.
     uint64_t number = result.allSegments.size(), offset = number ? position : 0;
     uint64_t address = (number << 40) + offset;
@@ -288,8 +288,8 @@ private:
   MapVector<StringRef, Output> outputs;
   StringMap<uint64_t> membersEnd;
   uint64_t position = 0, pageSize = page;
-  /// The bytes of what follows and is not loaded: symbols and headers. What is for debuggers only
-  /// a file without a front has as well, unless it is of our own library.
+  /// The unloaded bytes behind: symbols and headers. Debug information is not counted: a file
+  /// without a front has it as well, but for that of our own library.
   uint64_t unloaded = 0;
   Rights current = Rights::Read;
   Filling filling;

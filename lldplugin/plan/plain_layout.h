@@ -1,9 +1,8 @@
 //===- plain_layout.h - where the same link would put all without a front --===//
 //
-// To say whether a front is worth having, one has to know the file that the linker would have
-// written without one. Linking it as well would take as long again. This lays it out as lld does
-// by default, from the sections that are in the link: accurate to a few alignments, which is less
-// than what one fault reads.
+// Whether a front is worth having depends on the file that the linker would write without one.
+// Linking that file as well would take as long again. This lays it out as lld does by default, from
+// the sections in the link: accurate to a few alignments, which is less than one fault reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +26,14 @@ llvm::StringRef plainOutputOf(llvm::StringRef name, const PlainTraits &traits);
 /// A section of the link, and where it is in the file with a front.
 struct PlacedSection {
   LinkedSection section;
-  /// The output section that it is in; and, where it is one of a pattern, its place among those,
-  /// which come before all others.
+  /// The output section that holds it, and, if it has a pattern, its place among the sections of
+  /// the pattern, which come first.
   llvm::StringRef output;
   std::optional<uint32_t> order;
-  /// If no entry of the profile names it, and yet it is taken to be touched: the entry that is
-  /// taken to touch it.
+  /// The entry that is assumed to touch it, if no entry of the profile names it.
   std::optional<uint32_t> guessedBy;
   std::optional<uint64_t> address; ///< set by PlainLayout
-  bool isOurs = false; ///< whether it is of what prefetches the front, which others do not link
+  bool isOurs = false;             ///< whether it prefetches the front, so no other file has it
 };
 
 class PlainLayout {
@@ -46,14 +44,13 @@ public:
                                         llvm::MutableArrayRef<PlacedSection> sections,
                                         const PlainTraits &traits);
 
-  /// Where that which is at an address of the file with a front would be; none if it would not be.
+  /// Where the byte at address `front` of the file with a front would be; none if it would not be.
   std::optional<uint64_t> addressOf(uint64_t front) const;
 
-  /// They ascend. Their addresses are not those that lld would choose, but lie as theirs do within
-  /// pages and within segments.
+  /// Ascending. The addresses are not lld's, but have the same places within pages and segments.
   llvm::ArrayRef<FileSegment> segments() const { return allSegments; }
   uint64_t fileBytes() const { return size; }
-  /// How many bytes fill pages between what is loaded of it, at most a page each time.
+  /// The bytes that fill pages between loaded contents, at most a page each time.
   uint64_t filling() const { return fillingBytes; }
 
 private:
@@ -68,7 +65,7 @@ private:
   uint64_t size = 0, fillingBytes = 0;
 };
 
-/// What of a linked file is loaded.
+/// The loaded contents of a linked file.
 struct LoadedContents {
   uint64_t bytes;   ///< of its sections
   uint64_t filling; ///< as PlainLayout::filling()

@@ -31,10 +31,10 @@ std::optional<Mark> markFor(Pattern pattern, uint32_t order);
 /// A glob that fits names with a mark of `pattern`, and no others.
 std::string markGlob(Pattern pattern);
 
-/// How the names of a pattern's sections begin without a mark: all of them, in the same way.
+/// The beginning that all unmarked names of a pattern's sections share.
 llvm::StringRef markedStem(Pattern pattern);
 
-/// The text of a linker with the names of sections as they were.
+/// The text of a linker, with the unmarked names of sections.
 std::string withoutMarks(std::string text);
 
 } // namespace frontload

@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace frontload {
 
-static constexpr size_t mostInLine = 3, mostInList = 10;
+static constexpr size_t maxInLine = 3, maxInList = 10;
 
 bool MatchSummary::isBelow(double percent) const {
   if (total() == 0)
@@ -23,10 +23,10 @@ bool MatchSummary::isBelow(double percent) const {
   return static_cast<double>(found) * 100 < percent * static_cast<double>(total());
 }
 
-/// Writes a name as profiles have it, and so that it does nothing to a terminal.
+/// Writes a name with the escapes of profiles, and of bytes that would affect a terminal.
 static void writeName(raw_ostream &os, StringRef name) {
-  constexpr size_t mostShown = 200;
-  const std::string text = escapeName(name.take_front(mostShown)); // is UTF-8
+  constexpr size_t maxShown = 200;
+  const std::string text = escapeName(name.take_front(maxShown)); // is UTF-8
   for (size_t i = 0; i < text.size();) {
     StringRef letter = StringRef(text).substr(i, getNumBytesForUTF8(uint8_t(text[i])));
     if (sys::unicode::columnWidthUTF8(letter) != sys::unicode::ErrorNonPrintableCharacter)
@@ -36,7 +36,7 @@ static void writeName(raw_ostream &os, StringRef name) {
         os << "\\x" << utohexstr(uint8_t(byte), /*LowerCase=*/true, /*Width=*/2);
     i += letter.size();
   }
-  if (name.size() > mostShown)
+  if (name.size() > maxShown)
     os << "...";
 }
 
@@ -58,12 +58,12 @@ std::string MatchSummary::describe() const {
   notCounted(kept, "name", "names", " in sections that keep their place");
   notCounted(faded, "name", "names", " that starts touch no more and that are gone");
   const char *before = "; missing: ";
-  for (StringRef name : ArrayRef(missing).take_front(mostInLine)) {
+  for (StringRef name : ArrayRef(missing).take_front(maxInLine)) {
     os << before;
     writeName(os, name);
     before = ", ";
   }
-  if (missing.size() > mostInLine)
+  if (missing.size() > maxInLine)
     os << ", ...";
   return text;
 }
@@ -88,12 +88,12 @@ MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef optio
 std::string MatchSummary::listMissing() const {
   std::string text;
   raw_string_ostream os(text);
-  for (StringRef name : ArrayRef(missing).take_front(mostInList)) {
+  for (StringRef name : ArrayRef(missing).take_front(maxInList)) {
     os << "\n  ";
     writeName(os, name);
   }
-  if (missing.size() > mostInList)
-    os << "\n  ... and " << missing.size() - mostInList << " more";
+  if (missing.size() > maxInList)
+    os << "\n  ... and " << missing.size() - maxInList << " more";
   return text;
 }
 

@@ -1,8 +1,8 @@
 //===- match_summary.h - how much of a profile a link has found ------------===//
 //
-// A profile rots: functions are renamed and removed, and one day half of it names nothing. So every
-// link says how many of the names it has found, which ones it has not, and fails below a share that
-// the user can set.
+// A profile rots: functions are renamed and removed, until half of its names are gone. So every
+// link reports how many names it has found and which are missing, and fails below a share that the
+// user can set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,10 @@
 
 namespace frontload {
 
-/// The share of names, in percent, below which a link fails unless it is told otherwise.
+/// The share of names, in percent, below which a link fails, unless an option sets another.
 constexpr double defaultMinMatch = 80;
 
-/// What a link says of a profile: one line, and if that is an error, a second that says what to do.
+/// The message of a link about a profile: one line, and for an error a note on what to do.
 struct MatchVerdict {
   std::string text, note;
   bool isError = false;
@@ -29,20 +29,20 @@ struct MatchVerdict {
 
 struct MatchSummary {
   uint64_t found = 0;
-  uint64_t ambiguous = 0; ///< of these
-  /// The others, in the order of the profile.
+  uint64_t ambiguous = 0; ///< of the found ones
+  /// The names that were not found, in the order of the profile.
   std::vector<llvm::StringRef> missing;
-  /// What does not count: of strings only the output tells what has become of them, sections like
-  /// .init keep their place in any case, and what starts touch no more may have gone.
+  /// Names that do not count: strings, which only the output shows; names in sections like .init,
+  /// which keep their place; and missing names that starts no longer touch.
   uint64_t strings = 0, kept = 0, faded = 0;
 
   uint64_t total() const { return found + missing.size(); }
   /// Whether less than `percent` of the names is found; 0 accepts everything.
   bool isBelow(double percent) const;
-  /// "n of m names found (x%)", what does not count, and the first missing ones.
+  /// "n of m names found (x%)", the names that do not count, and the first missing ones.
   std::string describe() const;
-  /// What to say of the profile at `path`: an error if less than `percent` of the names is found,
-  /// which `option` of the linker sets.
+  /// The message about the profile at `path`: an error if less than `percent` of the names is
+  /// found. `option` of the linker sets this limit.
   MatchVerdict judge(llvm::StringRef path, double percent, llvm::StringRef option) const;
 
 private:
@@ -53,7 +53,7 @@ private:
 /// Parses the value of --min-match: percent, from 0 to 100.
 std::optional<double> parseMinMatch(llvm::StringRef text);
 
-/// What to say of a value that is none, of an option or a variable.
+/// The error for a bad value of an option or a variable.
 Refusal badMinMatch(llvm::StringRef where, llvm::StringRef value);
 
 } // namespace frontload

@@ -8,7 +8,7 @@ using namespace llvm;
 namespace frontload {
 
 std::optional<Refusal> readProfile(const std::string &path, StartupProfile &profile) {
-  // Read, not mapped: it may be written anew while the link refers to its names.
+  // Read, not mapped: it may be rewritten while the link refers to its names.
   auto text = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false,
                                     /*IsVolatile=*/true);
   if (!text)

@@ -1,7 +1,7 @@
 //===- profile_file.h - the file that a startup profile is read from -------===//
 //
-// Linkers are given a profile by its path. They all report what is wrong with it in the same words,
-// before they link.
+// Linkers take a profile by its path. All of them report its errors in the same words, before they
+// link.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace frontload {
 
-/// Reads the profile at `path`, which then refers to its text for as long as the process lives.
+/// Reads the profile at `path`. Its text stays in memory for as long as the process lives.
 std::optional<Refusal> readProfile(const std::string &path, StartupProfile &profile);
 
 } // namespace frontload

@@ -1,4 +1,4 @@
-//===- profile_folder.cpp - which profile of a folder is an output's -------===//
+//===- profile_folder.cpp - finds an output's profile in a folder ----------===//
 
 #include "profile/profile_folder.h"
 #include "program/diagnostics.h"
@@ -21,8 +21,8 @@ static StringRef withoutVersion(StringRef name) {
   return name;
 }
 
-/// app of app-0123456789abcdef and libfoo.so of libfoo-0123456789abcdef.so: what Cargo has rustc
-/// link, and links to or copies from where users look for it.
+/// app of app-0123456789abcdef and libfoo.so of libfoo-0123456789abcdef.so: the outputs of rustc,
+/// which Cargo links or copies to where users look for them.
 static std::string withoutHash(StringRef name) {
   constexpr size_t digits = 16;
   StringRef suffix = name.ends_with(".so") ? ".so" : "";
@@ -38,7 +38,7 @@ std::vector<std::string> profileNames(StringRef output) {
   std::vector<std::string> names = {name.str()};
   if (std::string other = withoutHash(name); other != name) {
     names.push_back(other);
-    // rustc's name of it; Cargo's, which users see, may have these for those.
+    // rustc's name has underscores where Cargo's, which users see, may have hyphens.
     llvm::replace(other, '_', '-');
     if (other != names.back())
       names.push_back(other);
@@ -65,7 +65,7 @@ std::optional<Refusal> findProfile(StringRef folder, StringRef output, std::stri
   for (const std::string &name : profileNames(output)) {
     SmallString<128> path = folder;
     sys::path::append(path, name);
-    // A symbolic link that leads nowhere is a profile that has got lost.
+    // A dangling symbolic link is a profile that has got lost.
     e = sys::fs::status(path, status, /*follow=*/false);
     if (e == std::errc::no_such_file_or_directory || e == std::errc::filename_too_long)
       continue;

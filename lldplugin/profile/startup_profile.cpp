@@ -16,9 +16,9 @@ using namespace llvm;
 namespace frontload {
 
 static constexpr StringLiteral magic = "frontload-startup-profile";
-/// What entries of later versions may have more than those of version 2, a stretch, a spread, and
-/// which kept runs touched them, tells itself; those of version 5 have the runs by generation as
-/// well, if there are several.
+/// Entries of versions after 2 may also have a stretch, a spread and the kept runs that touched
+/// them, which their syntax shows. Those of version 5 also have the runs of each generation, if
+/// there are several.
 static constexpr unsigned oldestVersion = 2, newestVersion = 5;
 
 static std::optional<EntryKind> parseKind(StringRef s) {
@@ -28,7 +28,7 @@ static std::optional<EntryKind> parseKind(StringRef s) {
                                   : std::optional(static_cast<EntryKind>(found - names));
 }
 
-/// Undoes the escapes of names: `\\`, `\t`, `\n` and `\xNN`. What had some is kept in `kept`.
+/// Undoes the escapes of names: `\\`, `\t`, `\n` and `\xNN`. `kept` stores the unescaped names.
 static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &kept) {
   if (!s.contains('\\'))
     return s;
@@ -70,7 +70,7 @@ std::string escapeName(StringRef name) {
   auto isPlain = [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; };
   for (size_t i = 0; i < name.size();) {
     const char *plainEnd = std::find_if_not(name.begin() + i, name.end(), isPlain);
-    result.append(name.begin() + i, plainEnd); // most names are all of that
+    result.append(name.begin() + i, plainEnd); // usually the whole name
     i = plainEnd - name.begin();
     if (i == name.size())
       break;
@@ -92,17 +92,17 @@ std::string escapeName(StringRef name) {
   return result;
 }
 
-/// Parses a count of at least `least`.
-static bool parseCount(StringRef s, uint64_t &count, uint64_t least = 1) {
-  return !s.getAsInteger(10, count) && count >= least;
+/// Parses a count of at least `min`.
+static bool parseCount(StringRef s, uint64_t &count, uint64_t min = 1) {
+  return !s.getAsInteger(10, count) && count >= min;
 }
 
 /// Parses the offsets of the first and the last byte of a stretch in which `bytes` were touched.
 static bool parseStretch(StringRef s, uint64_t bytes, ProfileEntry &entry) {
   auto [first, last] = s.split('-');
   Stretch &stretch = entry.stretch.emplace();
-  if (!parseCount(first, stretch.begin, /*least=*/0) ||
-      !parseCount(last, stretch.end, /*least=*/stretch.begin) || stretch.end == UINT64_MAX)
+  if (!parseCount(first, stretch.begin, /*min=*/0) ||
+      !parseCount(last, stretch.end, /*min=*/stretch.begin) || stretch.end == UINT64_MAX)
     return false;
   uint64_t length = ++stretch.end - stretch.begin;
   return bytes <= length && length <= longestStretch;
@@ -119,15 +119,15 @@ static bool parseTouched(StringRef s, ProfileEntry &entry) {
   }
   auto [bytes, windows] = s.split('/');
   return parseCount(bytes, entry.bytes) &&
-         (!s.contains('/') || parseCount(windows, entry.windows, /*least=*/2));
+         (!s.contains('/') || parseCount(windows, entry.windows, /*min=*/2));
 }
 
-/// Parses how many ranks an entry is behind the one before: `+3`, or `+3@5:40:17,9:2:300` with the
-/// octaves of its positions, which only who merges profiles heeds.
+/// Parses the distance to the previous entry's rank: `+3`, or `+3@5:40:17,9:2:300` with the octaves
+/// of its positions, which only merging uses.
 static bool parseStep(StringRef s) {
   auto [step, spread] = s.split('@');
   uint64_t number;
-  if (!step.consume_front("+") || !parseCount(step, number, /*least=*/0))
+  if (!step.consume_front("+") || !parseCount(step, number, /*min=*/0))
     return false;
   SmallVector<StringRef, 4> octaves;
   if (s.contains('@'))
@@ -136,12 +136,12 @@ static bool parseStep(StringRef s) {
     SmallVector<StringRef, 3> numbers;
     octave.split(numbers, ':');
     return numbers.size() == 3 &&
-           all_of(numbers, [&](StringRef each) { return parseCount(each, number, /*least=*/0); });
+           all_of(numbers, [&](StringRef each) { return parseCount(each, number, /*min=*/0); });
   });
 }
 
 /// Parses the kept runs: `id:weight`, with `:data` and `@generation` behind it, and spaces between.
-/// Only who merges profiles heeds the ids and generations.
+/// Only merging uses the ids and generations.
 static bool parseKeptRuns(StringRef s, StartupProfile &profile) {
   SmallVector<StringRef> runs;
   s.split(runs, ' ', /*MaxSplit=*/mostKeptRuns);
@@ -159,9 +159,9 @@ static bool parseKeptRuns(StringRef s, StartupProfile &profile) {
   return true;
 }
 
-/// Parses how many runs touched an entry: `9`, or `9@2,0,1` with the runs of each generation:
-/// the 9 are what they add up to, by their age. `=` and which of the kept runs did may follow. An
-/// error is what is wrong with it.
+/// Parses how many runs touched an entry: `9`, or `9@2,0,1` with the runs of each generation, where
+/// 9 is their sum weighted by age. `=` and the set of kept runs that touched it may follow. An
+/// error says what is wrong.
 static Error parseRuns(StringRef s, const StartupProfile &profile, ProfileEntry &entry) {
   auto [counts, kept] = s.split('=');
   auto [runs, listed] = counts.split('@');
@@ -177,7 +177,7 @@ static Error parseRuns(StringRef s, const StartupProfile &profile, ProfileEntry 
   entry.faded = !byGeneration.empty();
   for (auto [place, each] : enumerate(byGeneration)) {
     uint64_t number = 0;
-    isBad |= !parseCount(each, number, /*least=*/0);
+    isBad |= !parseCount(each, number, /*min=*/0);
     if (number > 0 && place <= newest)
       entry.faded = false;
   }
@@ -204,7 +204,7 @@ static bool parseGenerations(StringRef s, StartupProfile &profile) {
     generation.split(parts, ':');
     uint64_t runs, dataRuns;
     if (parts.size() < 3 || !parseCount(parts[1], runs) ||
-        !parseCount(parts[2], dataRuns, /*least=*/0))
+        !parseCount(parts[2], dataRuns, /*min=*/0))
       return false;
     if (dataRuns > 0)
       profile.newestWithData = std::min<unsigned>(profile.newestWithData, place);
@@ -212,7 +212,7 @@ static bool parseGenerations(StringRef s, StartupProfile &profile) {
   return true;
 }
 
-/// Parses one entry line; an error is what is wrong with it.
+/// Parses one entry line; an error says what is wrong.
 static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile) {
   SmallVector<StringRef, 8> fields;
   line.split(fields, '\t', /*MaxSplit=*/7);
@@ -248,8 +248,7 @@ static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile
   return entry;
 }
 
-/// Parses one line of the header; passes over those that matter to people only. Returns whether it
-/// is well-formed.
+/// Parses one line of the header; ignores lines for people. Returns whether it is well-formed.
 static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
   auto [key, value] = line.split(' ');
   if (key == "runs")
@@ -261,7 +260,7 @@ static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
   if (key == "generations")
     return parseGenerations(value, profile);
   profile.hasBlocks |= key.starts_with("blocks:");
-  return key != "data-runs" || parseCount(value, profile.dataRuns, /*least=*/0);
+  return key != "data-runs" || parseCount(value, profile.dataRuns, /*min=*/0);
 }
 
 double StartupProfile::share(const ProfileEntry &entry) const {

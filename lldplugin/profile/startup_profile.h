@@ -27,13 +27,13 @@ enum class EntryKind : uint8_t {
   String,  ///< a string in a merged section; the name is its contents
 };
 
-/// The place in a name where all its touched bytes lie, if that is one place of a large name: the
-/// offset of the first, and one past the last.
+/// The range of a large name that contains all its touched bytes: the offset of the first, and one
+/// past the last.
 struct Stretch {
   uint64_t begin = 0, end = 0;
   bool operator==(const Stretch &) const = default;
 };
-/// No stretch is longer, in bytes.
+/// The size of the longest stretch, in bytes.
 constexpr uint64_t longestStretch = 16 << 10;
 
 struct ProfileEntry {
@@ -43,10 +43,10 @@ struct ProfileEntry {
   llvm::StringRef file;
   /// The weight of the runs that touched it: the runs of newer generations weigh more.
   uint64_t runs = 1;
-  /// How many bytes of it were touched; 0 if no run tells.
+  /// How many bytes of it were touched; 0 if no run recorded them.
   uint64_t bytes = 0;
-  /// How many windows of 64 KiB its touched bytes need, which is about how many faults they cost if
-  /// nothing is in memory; 1 if the recorder does not tell.
+  /// The number of its windows of 64 KiB with touched bytes, which is about the number of faults of
+  /// a cold start; 1 if the recorder does not count them.
   uint64_t windows = 1;
   std::optional<Stretch> stretch;
   /// Which of the kept runs touched it: bit i stands for `StartupProfile::keptRuns[i]`.
@@ -55,14 +55,14 @@ struct ProfileEntry {
   uint32_t position = 0;
   EntryKind kind = EntryKind::Function;
   SectionClass sectionClass = SectionClass::Text;
-  /// Whether a run that records data touched it, too, so that the profile knows its data.
+  /// Whether a run that records data touched it, so that the profile has its data.
   bool measured = false;
-  /// Whether only older generations touched it, of those that could tell. Then it may have gone
-  /// from the program, too.
+  /// Whether only older generations touched it, of those that could record it. It may have been
+  /// removed from the program.
   bool faded = false;
 };
 
-/// One of the runs of which a profile tells what each of them touched.
+/// A run for which the profile records which entries it touched.
 struct KeptRun {
   uint64_t weight;
   bool hasData;
@@ -78,25 +78,24 @@ struct StartupProfile {
   /// The weight of all runs, and of those that recorded data.
   uint64_t runs = 1;
   uint64_t dataRuns = 0;
-  /// Whether a cold part that is not among the entries was not entered. In a profile of a build
-  /// that counts for PGO it may have been: cold parts are the work of the counts.
+  /// Whether a cold part without an entry was not entered. In a profile of a build that counts for
+  /// PGO it may have been: the counts create the cold parts.
   bool knowsColdParts = true;
-  /// Whether it knows basic blocks of functions. Then a cold part has the blocks that no run
-  /// touched.
+  /// Whether it has basic blocks of functions. Then cold parts have the blocks that no run touched.
   bool hasBlocks = false;
-  /// How many generations the runs are of; 0 if none has a label. The runs, those of the entries
-  /// and the weights of kept runs are weighed by their age already.
+  /// The number of generations of the runs; 0 if none has a label. The runs, those of the entries
+  /// and the weights of kept runs are already weighted by age.
   unsigned generations = 0;
-  /// The newest of them that recorded data, counted from the newest of all.
+  /// The newest generation that recorded data, counted from the newest of all.
   unsigned newestWithData = 0;
   /// Some of the runs, or all.
   std::vector<KeptRun> keptRuns;
   /// In first-touch order.
   std::vector<ProfileEntry> entries;
-  /// The names that are not in the text as they are.
+  /// Names that have escapes in the text.
   std::deque<std::string> unescaped;
 
-  /// The share of the runs that touched `entry`, of those that could have told: above 0, at most 1.
+  /// The share of the runs that touched `entry`, of those that could record it: above 0, at most 1.
   double share(const ProfileEntry &entry) const;
   /// The kept runs that can have touched an entry of this kind, as the bits of a word.
   uint64_t keptThatTell(EntryKind kind) const;

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// The share of runs that touches a name of the first tier.
+/// The smallest share of runs that touch a name of the first tier.
 static double shareOfAllRuns(const StartupProfile &profile) {
   double most = 0;
   for (const ProfileEntry &entry : profile.entries)
@@ -18,22 +18,22 @@ static double shareOfAllRuns(const StartupProfile &profile) {
   return 0.99 * most;
 }
 
-/// A thousand names are partitioned in 0.05 s, a hundred thousand in 10.
-static constexpr size_t mostNodes = 1024;
+/// Partitioning takes 0.05 s for a thousand names, 10 s for a hundred thousand.
+static constexpr size_t maxNodes = 1024;
 
-/// Brings those entries together that the same kept runs touch: LLVM's balanced partitioning, which
+/// Brings entries together that the same kept runs touch, by LLVM's balanced partitioning: it
 /// halves them again and again so that each run touches much of one half and little of the other
 /// (Dhulipala et al., "Compressing graphs and indexes with recursive graph bisection", KDD 2016).
-/// What it cannot tell apart keeps its order. Of more than `mostNodes`, those that the very same
-/// runs touch are one, so that a million names take no longer than the ways in which the runs
-/// differ.
+/// Entries that it cannot tell apart keep their order. Of more than `maxNodes`, entries of the very
+/// same runs are one node, so a million names take no longer than the number of different sets of
+/// runs.
 static void bringTogether(MutableArrayRef<ProfileEntry> entries) {
   std::unordered_map<uint64_t, size_t> groupOf; // DenseMap has no room for all 64 runs
   std::vector<SmallVector<size_t, 0>> groups;
   std::vector<BPFunctionNode> nodes;
   for (auto [number, entry] : enumerate(entries)) {
     auto [group, isNew] = groupOf.try_emplace(entry.keptBy, groups.size());
-    if (isNew || entries.size() <= mostNodes) {
+    if (isNew || entries.size() <= maxNodes) {
       group->second = groups.size();
       SmallVector<BPFunctionNode::UtilityNodeT, 0> runs;
       for (uint64_t kept = entry.keptBy; kept; kept &= kept - 1)

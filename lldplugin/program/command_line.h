@@ -1,7 +1,7 @@
 //===- command_line.h - how a linker's command line is read ----------------===//
 //
-// lld's own table of options is inside lld, and gold tells a plugin none of its own. What has to be
-// known of their command lines is read with this, by lld's rules.
+// lld's own table of options is inside lld, and gold tells a plugin none of its own. These
+// functions read their command lines, by lld's rules.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ namespace frontload {
 /// A failed verdict (also what lld returns for its own failures), a wrong command line or a file
 /// that cannot be used, bad contents of a file.
 constexpr int exitVerdict = 1, exitUsage = 2, exitData = 65;
-/// Of a program that becomes another one: that one cannot be run, or is not there.
+/// Of a program that becomes another one: the other cannot be run, or is not there.
 constexpr int exitCannotRun = 126, exitNotFound = 127;
 
 /// Why something cannot be done, what to do, and what to exit with.
@@ -31,11 +31,11 @@ extern const llvm::StringLiteral programName;
 
 /// Says what is wrong and, in `note`, what to do.
 void error(const llvm::Twine &message, const llvm::Twine &note);
-/// Says what a user may want to know, of what goes on all the same.
+/// Says what a user may want to know; the program goes on.
 void warning(const llvm::Twine &message);
 void note(const llvm::Twine &message);
 
-/// Says why something is not done. Returns the exit code.
+/// Prints the refusal. Returns its exit code.
 int refuse(const Refusal &refusal);
 
 /// Says what is wrong and what to do, and ends the program.

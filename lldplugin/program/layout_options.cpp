@@ -10,7 +10,7 @@ namespace frontload {
 
 /// Options of lld that ask for an order that is in a file, or random, without their dashes.
 static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file", "shuffle-sections"};
-/// Options that ask for one that lld itself makes.
+/// Options that ask for an order that lld itself makes.
 static constexpr StringLiteral ownOrders[] = {"call-graph-ordering-file", "bp-startup-sort",
                                               "bp-compression-sort"};
 
@@ -37,7 +37,7 @@ std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) 
 }
 
 bool asksForOwnOrder(StringRef arg) {
-  // Without a sort lld does not.
+  // With sort=none lld makes no order.
   return arg.starts_with("-") && !arg.ends_with("sort=none") &&
          is_contained(ownOrders, arg.ltrim('-').take_until([](char c) { return c == '='; }));
 }

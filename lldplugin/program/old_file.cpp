@@ -8,13 +8,13 @@
 
 namespace frontload {
 
-/// What is smaller is freed about as quickly as a process is started: in 2 ms.
-static constexpr off_t leastBytes = off_t(16) << 20;
+/// Smaller files are freed about as quickly as a process is started: in 2 ms.
+static constexpr off_t minBytes = off_t(16) << 20;
 
 OldFile::OldFile(const std::string &path) {
   struct stat status;
   if (lstat(path.c_str(), &status) || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
-      status.st_size < leastBytes)
+      status.st_size < minBytes)
     return;
   // Not opened for reading: that may be forbidden, and nothing is read.
   descriptor = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -29,7 +29,7 @@ void OldFile::letGo() {
   if (descriptor < 0)
     return;
   // A shell is the one program that is everywhere. It has the file as its input, which it never
-  // reads, and ends at once; nobody waits for its output, as it has none of our descriptors.
+  // reads, and ends at once. Nothing waits for its output, as it has none of our descriptors.
   posix_spawn_file_actions_t files;
   if (posix_spawn_file_actions_init(&files))
     return;
@@ -44,7 +44,7 @@ void OldFile::letGo() {
   if (isReady)
     posix_spawn(&child, shell, &files, nullptr, arguments, environment);
   posix_spawn_file_actions_destroy(&files);
-  close(descriptor); // before it ends: whoever is last has the work
+  close(descriptor); // at once: the last process to close the file frees it
   descriptor = -1;
 }
 

@@ -12,7 +12,7 @@ static Refusal refusalOf(StringRef said) {
   StringRef line = said.split('\n').first.split("  Try: ").first;
   if (line.consume_front(programName))
     line.consume_front(": ");
-  // It always names the nearest, however far that is.
+  // LLVM always names the nearest option, however far it is.
   StringRef meant = said.split("Did you mean '").second.split("'?").first;
   StringRef given = line.split('\'').second.split('\'').first;
   bool isNear = !meant.empty() && meant.edit_distance(given) <= 2;

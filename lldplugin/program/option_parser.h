@@ -1,7 +1,7 @@
 //===- option_parser.h - options that LLVM parses for us -------------------===//
 //
 // LLVM's CommandLine reports problems in its own form: the program's name, the problem, advice, and
-// perhaps what could have been meant. Our programs report them in ours.
+// perhaps what could have been meant. Our programs use our own form.
 //
 //===----------------------------------------------------------------------===//
 

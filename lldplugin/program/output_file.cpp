@@ -10,7 +10,7 @@ using namespace llvm;
 namespace frontload {
 
 std::string nameBeside(StringRef path, StringRef infix) {
-  // Of the path itself, '%' would be replaced, too.
+  // Without the path, in which '%' would be replaced as well.
   SmallString<16> digits;
   sys::fs::createUniquePath("%%%%%%%%", digits, /*MakeAbsolute=*/false);
   return (path + infix + digits).str();

@@ -17,11 +17,11 @@
 
 namespace frontload {
 
-/// A name for a file beside `path`: that, `infix`, and eight digits at random.
+/// A name for a file beside `path`: `path`, `infix` and eight random digits.
 std::string nameBeside(llvm::StringRef path, llvm::StringRef infix);
 
-/// Writes what `write` does to `path`: a file whole or not at all, anything else in place, "-" to
-/// the standard output.
+/// Has `write` write to `path`: a file whole or not at all, anything else in place, "-" to the
+/// standard output.
 llvm::Error writeOutputFile(llvm::StringRef path,
                             llvm::function_ref<void(llvm::raw_ostream &)> write);
 

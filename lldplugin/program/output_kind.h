@@ -1,8 +1,8 @@
 //===- output_kind.h - what kind of file a linker is to make ---------------===//
 //
 // An object, a program at a fixed place, a position-independent one, a shared library: several
-// options say it, each in several spellings, and of those that contradict each other the last one
-// counts. What depends on it reads it here, so that all agree with the linker.
+// options decide it, each in several spellings, and the last of contradictory options counts. All
+// users of the kind read it here, so that they agree with the linker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +18,19 @@ struct OutputKind {
   bool isRelocatable = false; ///< an object: -r
   bool isPie = false;
   bool isShared = false;
-  /// Empty for a static program. Compiler drivers name one for whatever has one; -static comes and
-  /// goes between libraries.
+  /// Empty for a static program. Compiler drivers always name the dynamic linker of a dynamic one;
+  /// -static comes and goes between libraries.
   std::string dynamicLinker;
 
   /// Whether the loader chooses its place, and so relocates its data.
   bool isRelocated() const { return isPie || isShared; }
 
-  /// If `args[i]` says something of this, notes it, moves `i` to the last argument used, and
+  /// If `args[i]` is one of these options, notes it, moves `i` to the last argument used, and
   /// returns true.
   bool take(llvm::ArrayRef<const char *> args, size_t &i);
 };
 
-/// What all of `args` say.
+/// The kind by all of `args`.
 OutputKind outputKind(llvm::ArrayRef<const char *> args);
 
 } // namespace frontload

@@ -12,8 +12,8 @@ Expected<std::string> findOwnLibrary(StringRef name) {
   std::string self = sys::fs::getMainExecutable(nullptr, nullptr);
   StringRef prefix = sys::path::parent_path(sys::path::parent_path(self));
   SmallString<128> path;
-  // An installation has all of them in its private folder, as files or as links to wherever its
-  // libraries are, so that it can be moved; a build has them beside each other.
+  // An installation has all libraries in its private folder, as files or as links, so that it can
+  // be moved; a build has them beside each other.
   for (StringRef folder : {"lib", "lib/frontload"}) {
     path = prefix;
     sys::path::append(path, folder, name);

@@ -9,7 +9,7 @@
 
 namespace frontload {
 
-/// What prefetches the front inside a program.
+/// The archive of the code that prefetches the front inside a program.
 constexpr llvm::StringLiteral prefetchArchive = "libfrontload-prefetch.a";
 
 /// Where a library of ours is: beside the folder that this program was built or installed to.

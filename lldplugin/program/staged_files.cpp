@@ -17,15 +17,15 @@ using namespace llvm;
 namespace frontload {
 
 /// As many links as the kernel follows.
-static constexpr unsigned mostLinks = 40;
+static constexpr unsigned maxLinks = 40;
 
 std::optional<std::string> replaceableFile(StringRef path) {
   if (path.empty() || path == "-")
     return std::nullopt;
   std::filesystem::path place(path.str());
-  for (unsigned links = 0; links < mostLinks; ++links) {
-    // These name what this process has open, which may have a name elsewhere, too; /dev/stdout
-    // leads here.
+  for (unsigned links = 0; links < maxLinks; ++links) {
+    // These are names of this process's open files, which may have other names; /dev/stdout leads
+    // here.
     for (StringRef own : {"/dev/fd/", "/proc/"})
       if (StringRef(place.native()).starts_with(own))
         return std::nullopt;
@@ -64,10 +64,9 @@ void StagedFiles::addOutput(StringRef path, StringRef temporary) {
   outputs.push_back({path.str(), temporary.str()});
 }
 
-/// Gives what is at `temporary` the name `place`. A file that has this name gets the other one,
-/// where the file system can exchange names: when a file is renamed over another, ext4 begins to
-/// write it to the disk (auto_da_alloc in ext4(5)), which took 145 ms of 1,100 for a file of 200
-/// MB.
+/// Gives the file `temporary` the name `place`. A file that has this name gets the other one, where
+/// the file system can exchange names: ext4 begins to write a file to the disk when it is renamed
+/// over another (auto_da_alloc in ext4(5)), which took 145 ms of 1,100 for a file of 200 MB.
 static std::error_code replace(const std::string &temporary, const std::string &place) {
   sys::fs::file_status status;
   if (!sys::fs::status(place, status, /*follow=*/false) &&

@@ -1,8 +1,8 @@
 //===- staged_files.h - files that take their places together --------------===//
 //
 // A link writes several files, and learns only at its end whether they are good. Until then each
-// has another name beside its own, and what was there before stays. So whatever happens, even a
-// kill, leaves each file as it was or whole and new; what is told of in time leaves nothing else.
+// has another name beside its own, and what was there before stays. So even a kill leaves each file
+// as it was or whole and new. An end that can be caught leaves no temporary file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,12 @@
 
 namespace frontload {
 
-/// The file that is written by writing to `path`, which may be a link, by a name at which a rename
-/// can replace it. None if `path` is a device, a pipe or the like, or only this process's name for
-/// what it has open.
+/// The file that a write to `path` changes, which may be a link, by a name at which a rename can
+/// replace it. None if `path` is a device, a pipe or the like, or this process's name for an open
+/// file.
 std::optional<std::string> replaceableFile(llvm::StringRef path);
 
-/// A name for a file that waits to be at `path`.
+/// A temporary name for a file that is to be at `path`.
 std::string nameForStaged(llvm::StringRef path);
 
 class StagedFiles {
@@ -31,16 +31,16 @@ public:
   StagedFiles(const StagedFiles &) = delete;
   ~StagedFiles() { discard(); }
 
-  /// The name under which to write what belongs to `path`: that itself if nothing can be replaced
-  /// there. It is the same one for the same path.
+  /// The name under which to write the file for `path`: `path` itself if nothing can be replaced
+  /// there. The same path gets the same name.
   std::string stage(llvm::StringRef path);
-  /// Takes what a link has made under the name `temporary`. It takes the place of `path` itself,
-  /// also where that is a link, and after all others, so that a build may go by its age.
+  /// Takes the file that a link has made as `temporary`. It replaces `path` itself, even a link,
+  /// and after all other files, so that a build may go by its age.
   void addOutput(llvm::StringRef path, llvm::StringRef temporary);
 
   /// Puts all files in their places.
   llvm::Error publish();
-  /// Removes them.
+  /// Removes all files that wait.
   void discard();
 
 private:

@@ -19,14 +19,14 @@ template <class ELFT> bool mayFold(const ElfObject<ELFT> &object, Folding foldin
 }
 
 namespace {
-/// The symbols whose addresses matter, of all objects; of global ones, only those in question.
+/// Of the global symbols asked for, those whose addresses matter in any object.
 template <class ELFT> class Significant {
 public:
   Significant(const ObjectScans<ELFT> &s, Folding f) : scans(s), folding(f) {}
 
-  /// Takes note of the global symbols in `codes`.
+  /// Asks for the global symbols in `codes`.
   void ask(const ObjectScan<ELFT> &scan, const FoldableCodes &codes);
-  /// Looks at all objects for what was asked for.
+  /// Searches all objects for the symbols asked for.
   void answer();
   bool has(const ObjectScan<ELFT> &scan, const typename ELFT::Sym &symbol) const;
 
@@ -72,7 +72,7 @@ template <class ELFT> void Significant<ELFT>::answer() {
     };
     if (scan.object->listsSignificantSymbols())
       scan.object->forEachSignificantSymbol(add);
-    else // it may refer to them in any way
+    else // the address of any symbol may matter
       llvm::for_each(scan.object->symbols(), add);
   }
 }

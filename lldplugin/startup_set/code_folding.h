@@ -1,9 +1,9 @@
 //===- code_folding.h - which code a linker may fold -----------------------===//
 //
-// With --icf=all a linker keeps one of several identical functions. With --icf=safe it does so only
-// where nobody can tell by their addresses: compilers list in each object which of its symbols have
-// an address that matters (.llvm_addrsig). lld takes all symbols of an object without a list for
-// such ones, and all that the output exports.
+// With --icf=all a linker keeps one of several identical functions. With --icf=safe it folds only
+// functions whose addresses do not matter: compilers list the symbols with significant addresses in
+// each object (.llvm_addrsig). To lld, all symbols of an object without a list are significant, and
+// all that the output exports.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,14 @@ namespace frontload {
 struct FoldableCode {
   uint32_t section;
   uint64_t hash;
-  bool isNamed; ///< the profile names it
+  bool isNamed; ///< in the profile
 };
 using FoldableCodes = llvm::SmallVector<FoldableCode, 0>;
 
 /// Whether code of `object` may be folded at all.
 template <class ELFT> bool mayFold(const ElfObject<ELFT> &object, Folding folding);
 
-/// Drops what the linker keeps apart, all the same; `codes` are those of each object.
+/// Drops identical code that the linker keeps apart; `codes` has a list for each object.
 template <class ELFT>
 void dropKeptApart(const ObjectScans<ELFT> &scans, Folding folding,
                    std::vector<FoldableCodes> &codes);

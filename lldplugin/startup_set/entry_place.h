@@ -12,21 +12,21 @@ namespace frontload {
 /// One place that a profile entry stands for.
 struct EntryPlace {
   uint32_t entry;
-  uint32_t object;         ///< its number, of all objects so far
-  uint32_t section;        ///< its index
+  uint32_t object;         ///< number among all objects so far
+  uint32_t section;        ///< index
   uint32_t symbolIndex;    ///< in the symbol table; 0 for a section
   const char *sectionName; ///< as in StartupSection
-  llvm::StringRef symbol;  ///< what it is called there
+  llvm::StringRef symbol;  ///< its name there
   uint64_t value;          ///< of the symbol
 };
 
-/// Where all entries are.
+/// The places of all entries.
 struct EntryPlaces {
-  /// Which sections they may be placed by.
+  /// In sections that can be placed.
   std::vector<EntryPlace> movable;
-  /// The others: in sections that keep their place (.init, a C-identifier name, large data, ...).
+  /// In sections that keep their place (.init, a C-identifier name, large data, ...).
   std::vector<EntryPlace> kept;
-  /// The entries that are in such a section, or in none (COMMON).
+  /// By entry: whether it is in a section that keeps its place, or in none (COMMON).
   std::vector<bool> isKept;
 };
 

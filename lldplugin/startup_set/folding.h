@@ -10,10 +10,8 @@ namespace frontload {
 /// Which of identical functions a linker folds.
 enum class Folding : uint8_t {
   None,
-  /// Those that lists say nothing against.
-  Listed,
-  /// The same, of what other modules do not see.
-  ListedAndHidden,
+  Listed,          ///< those that no .llvm_addrsig lists
+  ListedAndHidden, ///< of these, those that other modules do not see
   All,
 };
 

@@ -9,15 +9,15 @@ using namespace llvm;
 
 namespace frontload {
 
-/// The device that is planned for. What is left out for it is left out on none of the others to
-/// their loss of more than a fault or two; what hdd would leave out is nearly nothing.
+/// The front is planned for this device. Sections left out for it cost the other devices at most a
+/// fault or two; hdd would leave out nearly nothing.
 static constexpr StringLiteral plannedDevice = "ssd";
 
 /// The typical size of a section, in bytes: cc1's startup set has 8,437 functions in 4.5 MB.
 static constexpr double typicalSectionSize = 512;
 
-/// A prefetch does not wait for one request before it makes the next, and a device that has several
-/// takes less time for each. NVMe has no trouble with as many as this.
+/// A prefetch queues its requests, and a device with a queue takes less time for each. NVMe easily
+/// handles this many.
 static constexpr double requestsAtOnce = 8;
 
 static const DeviceProfile &plannedFor() {
@@ -32,8 +32,8 @@ bool belongsToFront(uint64_t size, double windows, double share) {
   if (size >= device.readaheadBytes) {
     expectedFaults = windows;
   } else {
-    // Outside, it shares a window with others like it. The window is faulted in if any of them is
-    // touched, and each bears its part of that.
+    // Outside of the front, the section shares a window with similar ones. A touch of any of them
+    // faults the window in, and each bears its share of the fault.
     double untouched = std::pow(1 - share, window / typicalSectionSize);
     expectedFaults = (1 - untouched) * static_cast<double>(size) / window;
   }
@@ -44,11 +44,10 @@ uint64_t bytesIfFaulted(double windows) {
   return static_cast<uint64_t>(windows * static_cast<double>(plannedFor().readaheadBytes));
 }
 
-/// A run that needs these bytes is spared a fault, which waits for a request and reads a window.
-/// Every run pays for one more request and the pages. A device with a queue serves it beside those
-/// that the program waits for, which costs less than its latency; but a disk has to seek for it,
-/// and a run that leaves at once gets nothing for it. So the latency counts in full, and it has to
-/// be worth it on every device, for which four of five runs must touch the bytes.
+/// A run that needs these bytes saves a fault: a request and a window. Every run pays for one more
+/// request and the pages. The latency of that request counts in full, although a device with a
+/// queue hides some of it: a disk has to seek, and a run that ends at once gains nothing. The
+/// request must be worth it on every device, for which four of five runs must touch the bytes.
 bool isWorthARequest(uint64_t bytes, double share) {
   return llvm::all_of(deviceProfiles(), [&](const DeviceProfile &device) {
     uint64_t read = bytes + device.pageBytes; // they may begin and end within a page

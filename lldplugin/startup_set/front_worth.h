@@ -1,8 +1,8 @@
 //===- front_worth.h - which sections are worth a place in the front -------===//
 //
-// A profile may have large tables of which a few bytes were touched, and names that few runs
-// touched. A section does not belong in the front if reading it along costs more than faulting it
-// in now and then (io_model.h).
+// A profile may name large tables with few touched bytes, and sections that few runs touched. A
+// section does not belong in the front if reading it there costs more than an occasional fault
+// (io_model.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,23 +13,21 @@
 
 namespace frontload {
 
-/// The windows that profiles count in, in bytes.
+/// The size of the windows that profiles count, in bytes.
 constexpr uint64_t windowBytes = 64 << 10;
 
-/// Whether a section of `size` bytes should be read with the front although only this `share` of
-/// the runs touches it. `windows` is how many windows of it a run touches, on the average of all
-/// runs.
+/// Whether the front should contain a section of `size` bytes that this `share` of the runs
+/// touches. `windows` is the number of its windows that a run touches, on the average of all runs.
 bool belongsToFront(uint64_t size, double windows, double share);
 
-/// How many bytes are read by the faults for so many windows.
+/// How many bytes the faults for this number of windows read.
 uint64_t bytesIfFaulted(double windows);
 
-/// Whether the `bytes` that are touched of a section outside of the front, by this `share` of the
-/// runs and at one place, should be asked for together with the front.
+/// Whether `bytes` that this `share` of the runs touches, at one place of a section outside of the
+/// front, should be prefetched together with the front.
 bool isWorthARequest(uint64_t bytes, double share);
 
-/// Whether `bytes` that nobody needs are cheaper to read along, in a prefetch, than to make two
-/// requests of one.
+/// Whether a prefetch should read `bytes` of unneeded data rather than split its request in two.
 bool isWorthReading(uint64_t bytes);
 
 } // namespace frontload

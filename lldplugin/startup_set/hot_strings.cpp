@@ -11,7 +11,7 @@ namespace frontload {
 void HotStrings::add(StringRef contents) {
   uint64_t hash = xxh3_64bits(contents);
   if (hash >= ~uint64_t(0) - 1)
-    return; // these two the map keeps for itself
+    return; // DenseMap reserves these two keys
   filter.add(uint32_t(hash));
   if (known.try_emplace(hash, State::Absent).second)
     strings.push_back(contents);

@@ -1,4 +1,4 @@
-//===- identical_code.cpp - tells code that the linker will fold -----------===//
+//===- identical_code.cpp - finds code that the linker will fold -----------===//
 
 #include "startup_set/identical_code.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +9,8 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// A number that is equal for sections that a linker may fold. `relocations` is the section with
-/// theirs, if there is one.
+/// A hash that is equal for sections that a linker may fold. `relocations` is the table of the
+/// section's relocations, or null.
 template <class ELFT>
 static uint64_t hashCode(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
                          const typename ELFT::Shdr *relocations) {
@@ -30,7 +30,7 @@ static uint64_t hashCode(const ElfObject<ELFT> &object, const typename ELFT::Shd
   return hash;
 }
 
-/// The code that the profile names, and what looks alike, of each object.
+/// For each object, the code that the profile names, and code that looks identical to it.
 template <class ELFT>
 static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding folding) {
   using Shdr = typename ELFT::Shdr;

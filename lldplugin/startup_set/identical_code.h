@@ -1,4 +1,4 @@
-//===- identical_code.h - tells code that the linker will fold -------------===//
+//===- identical_code.h - finds code that the linker will fold -------------===//
 //
 // With --icf a linker keeps one of several identical functions, not necessarily the one that a
 // profile names. So all functions that it folds (code_folding.h) with a startup function belong to
@@ -18,7 +18,7 @@
 
 namespace frontload {
 
-/// Adds a match wherever there is code that may be folded with that of a match, and its place.
+/// Adds a match and a place for all code that may be folded with the code of a match.
 template <class ELFT>
 void addIdenticalCode(ObjectScans<ELFT> &scans, Folding folding, std::vector<EntryPlace> &places);
 

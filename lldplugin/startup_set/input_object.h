@@ -14,14 +14,13 @@ namespace frontload {
 struct InputObject {
   llvm::MemoryBufferRef buffer;
   llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
-  bool isLazy = false;     ///< whether the link takes it only if it needs it
-  bool isLinked = false;   ///< whether it is no object, but a program or shared library
-  bool isMapped = false;   ///< whether it is a file that only we have mapped, to read it
+  bool isLazy = false;     ///< whether it is linked only if needed
+  bool isLinked = false;   ///< whether it is a program or shared library
+  bool isMapped = false;   ///< whether it is a file that only we have mapped
 
-  /// Gives back the pages of a mapped file that were read: they are read again if somebody looks. A
-  /// program may be larger than what we keep of it in memory.
+  /// Frees the pages of a mapped file, which may be large. Later accesses read them again.
   void letGo() const;
-  /// What profiles call it: the base name of its file, or `base name of archive(member)`.
+  /// The name in profiles: the base name of its file, or `base name of archive(member)`.
   std::string name() const;
   bool isElf() const { return buffer.getBuffer().starts_with(llvm::ELF::ElfMagic); }
 };

@@ -1,8 +1,8 @@
-//===- left_out_part.h - what startup touches of what is left out ----------===//
+//===- left_out_part.h - touched part of a left-out section ----------------===//
 //
-// A large table of which startup touches little is left out of the front (front_worth.h), and costs
-// a fault. If the profile tells that all of that lies at one place, this place can be asked for
-// together with the front: a part of what is left out.
+// A large table is left out of the front if startup touches little of it (front_worth.h), and costs
+// a fault. If the profile records that all touched bytes lie at one place, this part can be
+// prefetched together with the front.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@
 
 namespace frontload {
 
-/// A part of a section that is constant, left out of the front, and in the file as in the object,
-/// unless relocations change it.
+/// A part of a constant section that is left out of the front. The file has the same contents as
+/// the object, unless relocations change them.
 struct LeftOutPart {
-  uint32_t object;          ///< its number, of all objects so far
-  uint32_t section;         ///< its index
+  uint32_t object;          ///< number among all objects so far
+  uint32_t section;         ///< index
   Stretch stretch;          ///< in the section
   llvm::StringRef contents; ///< of the section
 };

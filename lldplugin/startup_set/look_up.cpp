@@ -12,7 +12,7 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// So many symbols are a thread's work; then what was read of a mapped file is given back.
+/// The symbols of one piece of work. After a full piece, the pages of a mapped file are freed.
 static constexpr uint32_t symbolsAtATime = 1 << 18;
 
 template <class ELFT>
@@ -41,12 +41,12 @@ namespace {
 template <class ELFT> struct SymbolRange {
   ObjectScan<ELFT> *scan;
   uint32_t begin, end;
-  /// The name that the last file symbol before them has, whose the first local ones are.
+  /// The name of the last file symbol before the range: the file of its first local symbols.
   StringRef file;
 };
 } // namespace
 
-/// Finds the symbols that the profile may mean, and what later steps ask for.
+/// Finds the symbols that the profile may mean, and what later steps need.
 template <class ELFT>
 static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNames &wanted,
                                  NameFilter &dataNames) {
@@ -56,7 +56,7 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
   SymbolFinds finds;
   if (contents.hasData)
     finds.hasDataSymbol.resize(object.sections().size());
-  // What entries may call the file of a local symbol; the object's name is empty if none does.
+  // The files that entries may give a local symbol: the object (or empty), and the source.
   std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
                                               CachedHashStringRef(range.file)};
   for (uint32_t index = range.begin; index < range.end; ++index) {
@@ -90,7 +90,7 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
     wanted.names.find(name, mayAgree, [&](const NameTable::Match &found) {
       const ProfileEntry &profiled =
           wanted.profile.entries[wanted.names.groups().first(found.group)];
-      // What is not called so has to be of its kind; who imports names may not know that.
+      // Only an exact name may be of another kind: importers of names may not know the kind.
       bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
       bool isOfKind = !section || isCode == (profiled.kind == EntryKind::Function);
       if (found.likeness != Likeness::Exact && !isOfKind)
@@ -111,7 +111,7 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
   return finds;
 }
 
-/// Finds the sections that the profile knows by their own names, and those that it need not name.
+/// Finds the sections that the profile lists by section name, and notes unnamed ones.
 template <class ELFT>
 static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
   const ElfObject<ELFT> &object = *scan.object;
@@ -125,8 +125,7 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
   for (auto [index, section] : enumerate(object.sections())) {
     if (wanted.notesUnnamed)
       noteUnnamed(scan, uint32_t(index), section);
-    // One of a group (COMDAT) is as good as that of the recorded object, and may be the one that is
-    // kept.
+    // A COMDAT section is as good as the recorded object's, and may be the one that is kept.
     bool isCopy = hasOwned && (section.sh_flags & ELF::SHF_GROUP) &&
                   (section.sh_flags & ELF::SHF_ALLOC) && !(section.sh_flags & ELF::SHF_EXECINSTR);
     if (!isCopy && entryOf.empty())
@@ -182,8 +181,8 @@ static void addRanges(ObjectScan<ELFT> &scan, bool hasFiles,
   }
 }
 
-/// Finds what all symbols of all objects say. One object may have most of them, so threads share
-/// ranges of symbols, not objects.
+/// Looks up the symbols of all objects. One object may have most of them, so threads share ranges
+/// of symbols, not objects.
 template <class ELFT>
 static void lookUpSymbols(ObjectScans<ELFT> &scans, const WantedNames &wanted,
                           NameFilter &dataNames) {

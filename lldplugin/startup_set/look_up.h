@@ -17,12 +17,12 @@
 
 namespace frontload {
 
-/// A profile, ready to be asked.
+/// A profile, prepared for lookups.
 struct WantedNames {
   const StartupProfile &profile;
   const ProfileContents &contents;
   const NameTable &names;
-  bool notesUnnamed; ///< whether what it need not name is to be noted (unnamed_sections.h)
+  bool notesUnnamed; ///< whether to note sections without an entry (unnamed_sections.h)
 };
 
 /// Opens the objects of this kind; the first is number `first` of the link.
@@ -30,8 +30,8 @@ template <class ELFT>
 ObjectScans<ELFT> openObjects(llvm::ArrayRef<InputObject> objects, uint32_t first,
                               const ProfileContents &contents, unsigned numThreads);
 
-/// Finds what in the objects the profile may mean: ObjectScan::matches. `dataNames` gets the names
-/// of all data that objects may refer to.
+/// Finds everything that the profile may mean: ObjectScan::matches. `dataNames` gets the names of
+/// all data that objects may refer to.
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames);
 

@@ -22,8 +22,8 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
   places.movable.reserve(places.movable.size() + numMatches);
   SmallVector<EntryMatch, 0> more;
   for (ObjectScan<ELFT> &scan : scans.all) {
-    // There may be millions: what is kept replaces what has been looked at, as long as there is
-    // room, because a match of several entries is kept for each.
+    // There may be millions of matches, so kept ones overwrite visited ones, as long as there is
+    // room: a match of several entries is kept once for each.
     more.clear();
     size_t numKept = 0;
     for (size_t i = 0; i < scan.matches.size(); ++i) {
@@ -53,8 +53,8 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
   }
 }
 
-/// Calls `visit(section, windows)` for the named data of an object that is larger than a window:
-/// the loader relocates so many windows of it.
+/// Calls `visit(section, windows)` for the named data sections larger than a window, with the
+/// number of windows that the loader relocates.
 template <class ELFT, class Visit>
 static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
   SmallVector<uint32_t, 0> large;
@@ -68,7 +68,7 @@ static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
     });
 }
 
-/// Whether a section of this class is in the front only if it is worth that.
+/// Whether a section of this class has to be worth its place in the front.
 static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
   switch (c) {
   case SectionClass::Text:
@@ -83,9 +83,8 @@ static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
   llvm_unreachable("a class without a rule");
 }
 
-/// Takes note of what the match touches of a section that is left out, if that is worth a request
-/// of its own. Only for constants can the place in the output be calculated:
-/// FrontLink::expectedParts().
+/// Notes the touched stretch of a left-out section, if it is worth a request of its own. Only for
+/// constants can the place in the output be calculated: FrontLink::expectedParts().
 template <class ELFT>
 static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
                            const StartupProfile &profile) {
@@ -94,7 +93,7 @@ static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
       !isWorthARequest(entry.stretch->end - entry.stretch->begin, profile.share(entry)))
     return;
   StringRef contents = scan.object->contents(scan.object->sections()[m.section]);
-  // It may be smaller than when it was recorded.
+  // The section may be smaller than the recorded one.
   if (m.offset < contents.size() && entry.stretch->end <= contents.size() - m.offset)
     scan.leftOutParts.push_back({scan.number,
                                  m.section,
@@ -115,7 +114,7 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     double share = profile.share(entry);
     Touched &t = touched[m.section];
     t.share = std::max(t.share, share);
-    // What is not in sections of its own has many names in one, which may be touched far apart.
+    // Names without sections of their own share one, and may be touched far apart.
     if (seenWindows.insert({m.section, m.offset / windowBytes}).second)
       t.windows += share * static_cast<double>(entry.windows);
   }
@@ -138,7 +137,7 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
   }
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
-  // Go's runtime looks for its constants before its variables only, which end the front.
+  // Go's runtime expects its constants before its variables, which end the front.
   if (scan.isGo)
     for (auto [index, section] : enumerate(scan.object->sections()))
       if (scan.object->classify(section) == SectionClass::Rodata && !scan.named.count(index)) {
@@ -153,9 +152,9 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
   scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatchesOf(scan, profile, unnamed); });
 }
 
-/// Of the bytes of a front, one in so many may be there only because that is quicker than to fault
-/// in what was touched among them. So a front reads no more than it would without, as long as that
-/// read a tenth more than it touched; usually it is several times as much.
+/// At most one in this many bytes of a front may be an untouched byte of a sparsely touched
+/// section. Then a front reads no more than a start without one, as long as that start reads a
+/// tenth more than it touches. Usually it reads several times as much.
 static constexpr uint64_t oneSparseIn = 10;
 
 template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
@@ -184,7 +183,7 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const Startu
       allowed -= s.excess;
       continue;
     }
-    allowed = 0; // what follows is larger
+    allowed = 0; // the following ones are larger
     auto place = s.scan->named.find(s.section);
     lower(s.scan->next, s.section, place->second);
     s.scan->named.erase(place);

@@ -1,7 +1,7 @@
 //===- matches.h - which of the matches of a profile's names count ---------===//
 //
-// A name may be found many times (names/found_names.h says which of them are meant), and what is
-// found may not be worth a place in the front (front_worth.h).
+// A name may have many matches (names/found_names.h decides which of them count), and a matched
+// section may not be worth a place in the front (front_worth.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,21 +23,20 @@ template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const Ent
   return {m.entry, scan.number, section, m.symbolIndex, name, m.definition.symbol, m.offset};
 }
 
-/// Drops the matches that do not count, and those of what keeps its place, and takes note of where
-/// they are in `places`.
+/// Drops the matches that do not count, and those in sections that keep their place. `places` gets
+/// the place of each match that counts.
 template <class ELFT>
 void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
                    const EntryGroups &groups, FoundNames &found, EntryPlaces &places);
 
-/// Turns the matches into sections of the front, or of what follows it.
-/// `unnamed` tells whether writable data has to be worth its place, too.
-///
-/// What is large and sparsely touched is noted in ObjectScan::sparse.
+/// Turns the matches into sections of the front, or of the region behind it. `unnamed` decides
+/// whether writable data has to be worth its place. Large, sparsely touched sections are noted in
+/// ObjectScan::sparse.
 template <class ELFT>
 void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, UnnamedRule unnamed);
 
-/// Leaves out of the front, of what is large and sparse, what would make it read much more than it
-/// touches; to be called when all else of the front is known.
+/// Removes large sparse sections that would make the front read much more than it touches. To be
+/// called when all other sections of the front are known.
 template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile);
 
 } // namespace frontload

@@ -1,4 +1,4 @@
-//===- next_sections.cpp - what is likely to be used next ------------------===//
+//===- next_sections.cpp - sections likely to be used next -----------------===//
 
 #include "startup_set/next_sections.h"
 
@@ -8,7 +8,7 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT> void placeCalls(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
-  // By their hashes alone: nothing is lost if a name that has the same one comes next as well.
+  // Only the hashes: nothing is lost if another name with the same hash also comes next.
   DenseSet<uint64_t> called;
   NameFilter calledNames(1 << 18);
   for (const ObjectScan<ELFT> &scan : scans.all)
@@ -21,9 +21,9 @@ template <class ELFT> void placeCalls(ObjectScans<ELFT> &scans, const StartupPro
       if (auto c = scan.object->classify(scan.object->sections()[section]))
         scan.addNext(section, *c, uint32_t(profile.entries.size()));
     };
-    // If nothing is known of the cold parts, they come first: of git's, 8% (gcc) to 35% (clang) are
-    // entered, of what is called and was not recorded next to nothing. So do the blocks that no run
-    // has touched of functions that others have: other starts run some of them.
+    // Cold parts come first if the profile does not record them: of git's, 8% (gcc) to 35% (clang)
+    // are entered, of called functions without a record next to none. So do the untouched blocks of
+    // touched functions: other starts run some of them.
     for (auto [section, rank] : scan.unlikelyParts)
       if (!scan.named.count(section))
         lower(scan.next, section, Place{rank, SectionClass::Text});

@@ -1,7 +1,7 @@
-//===- object_scan.h - one object of a link, and what is found in it -------===//
+//===- object_scan.h - one object of a link, and its finds -----------------===//
 //
-// The steps from a profile to a startup set go over all objects of a link, one step after the
-// other, in parallel, and each leaves here what the next ones need.
+// Each step from a profile to a startup set visits all objects of a link in parallel, and leaves
+// here what later steps need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,8 @@ bool lower(Map &map, const Key &key, const Value &value) {
   return isNew;
 }
 
-/// A place that an entry of the profile may stand for; until it is settled which of them count, a
-/// group of entries.
+/// A definition that an entry of the profile may stand for. `entry` is a group of entries until
+/// settleMatches().
 struct EntryMatch {
   uint32_t entry;
   FindRank rank;
@@ -57,24 +57,24 @@ struct EntryMatch {
   uint32_t symbolIndex = 0; ///< 0 for a section
 };
 
-/// A symbol that other objects may refer to by its name. There are many: no more than it takes to
-/// see that it is not meant.
+/// A symbol that other objects may refer to by its name. There are many, so this has only enough to
+/// rule a symbol out.
 struct GlobalSymbol {
   uint32_t hash;  ///< of its name
   uint32_t index; ///< in the symbol table
 };
 
-/// What some symbols of an object say.
+/// The results of looking up some symbols of an object.
 struct SymbolFinds {
   llvm::SmallVector<EntryMatch, 0> matches;
   llvm::SmallVector<GlobalSymbol, 0> data, code;
   llvm::BitVector hasDataSymbol;      ///< by section index
-  llvm::DenseSet<uint32_t> coldParts; ///< sections of what compilers split off as unlikely
+  llvm::DenseSet<uint32_t> coldParts; ///< sections of parts split off as unlikely
   uint32_t dataStart = 0;  ///< the section that defines data_start, where a program's data begins
   bool definesEnd = false; ///< a symbol `_end` that other objects see
-  bool isGo = false;       ///< all that Go's own linker has linked
+  bool isGo = false;       ///< linked by Go's own linker
 
-  /// Adds what later symbols say.
+  /// Adds the results of later symbols.
   void append(SymbolFinds &&later) {
     matches.append(later.matches.begin(), later.matches.end());
     data.append(later.data.begin(), later.data.end());
@@ -87,18 +87,18 @@ struct SymbolFinds {
   }
 };
 
-/// One object and what was found in it.
+/// One object and its finds.
 template <class ELFT> struct ObjectScan : SymbolFinds {
   std::optional<ElfObject<ELFT>> object;
   const InputObject *input = nullptr;
-  uint32_t number = 0;                     ///< of all objects of the link
+  uint32_t number = 0;                     ///< among all objects of the link
   std::string name;                        ///< as in profiles; empty if the profile cannot name it
-  llvm::ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
+  llvm::ArrayRef<uint32_t> sectionEntries; ///< entries of this object's sections
 
-  /// Sections that have no usual name, or are writable data, by their index (unnamed_sections.h).
+  /// Indices of sections with unusual names, and of writable data (unnamed_sections.h).
   llvm::SmallVector<uint32_t, 0> unusual, writable;
 
-  /// Calls `visit` with the name and the section of each symbol that may be of the set.
+  /// Calls `visit` with the name and the section of each symbol that may be in the set.
   template <class Visit>
   void forEachOf(llvm::ArrayRef<GlobalSymbol> symbols, const NameFilter &set, Visit visit) const {
     for (GlobalSymbol global : symbols)
@@ -109,26 +109,26 @@ template <class ELFT> struct ObjectScan : SymbolFinds {
       }
   }
 
-  /// Sections of the front that are larger than the windows that a run touches of them, as they are
-  /// read by faults: by index, and how many bytes that is more.
+  /// Sections of the front that are larger than the faults for their touched windows would read:
+  /// index, and excess in bytes.
   llvm::SmallVector<std::pair<uint32_t, uint64_t>, 0> sparse;
-  /// Sections that keep their place, by their index, and how many windows a run touches of each.
+  /// By index of a section that keeps its place: how many of its windows a run touches.
   llvm::SmallDenseMap<uint32_t, double> touchedOthers;
-  /// Sections of .data.rel.ro that no entry names and the loader writes to, and how many bytes
-  /// there are that it leaves alone.
+  /// Sections of .data.rel.ro that no entry names and the loader writes to, and the total size of
+  /// those that it leaves alone.
   llvm::SmallVector<uint32_t, 0> relocatedRelro;
   uint64_t idleRelro = 0;
   Places named;
   Places referred;                                ///< data that the front refers to
-  Places next;                                    ///< what follows the front
+  Places next;                                    ///< sections behind the front
   llvm::SmallVector<LeftOutPart, 0> leftOutParts; ///< of sections that follow the front
   /// The sections whose relocations are followed next: rank and section index.
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
-  /// What the last step found to be referred to by name.
+  /// Names that the last step found references to, and ranks.
   llvm::SmallVector<std::pair<llvm::CachedHashStringRef, uint32_t>, 0> wanted;
-  /// What the front calls: sections of this object, and names.
+  /// Callees of the front: sections of this object, and names.
   llvm::SmallVector<uint32_t, 0> calledSections;
-  /// Cold parts of functions in the front, and the ranks of these.
+  /// Cold parts of functions in the front: section index, and rank of the function.
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> unlikelyParts;
   llvm::SmallVector<llvm::CachedHashStringRef, 0> calledNames;
   /// The windows of large merged sections that the front refers to.
@@ -136,7 +136,7 @@ template <class ELFT> struct ObjectScan : SymbolFinds {
   /// Strings that the front refers to.
   llvm::SmallVector<llvm::StringRef, 0> strings;
 
-  /// Puts a section behind the front, unless it is in it. `rank` is that of what no entry names.
+  /// Puts a section behind the front, unless the front has it. `rank` is that of unnamed sections.
   void addNext(uint32_t section, SectionClass c, uint32_t rank) {
     if (!named.count(section) && !referred.count(section))
       next.try_emplace(section, Place{rank, c});

@@ -1,4 +1,4 @@
-//===- profile_contents.cpp - what a profile records besides functions -----===//
+//===- profile_contents.cpp - a profile's data, sections and strings -------===//
 
 #include "startup_set/profile_contents.h"
 
@@ -6,7 +6,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Whether a section's name says more than its class: whose constants it holds.
+/// Whether a section's name has more than its class: the owner of its constants.
 static bool tellsOwner(StringRef sectionName, SectionClass c) {
   StringRef stem = c == SectionClass::Relro ? ".data.rel.ro." : ".rodata.";
   return c == SectionClass::Data ? sectionName.starts_with(".data.")

@@ -1,7 +1,7 @@
-//===- profile_contents.h - what a profile records besides functions -------===//
+//===- profile_contents.h - a profile's data, sections and strings ---------===//
 //
-// What a profile records need not be guessed; relocations find the rest. A profile tells the
-// objects of sections, and some names of sections tell by themselves whose they are.
+// Recorded data need not be guessed; relocations find the rest. A profile records the objects of
+// sections, and some section names contain their owners.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ public:
   bool isRecordedString(llvm::StringRef contents) const { return strings.contains(contents); }
   /// The entries of sections of the object of this name.
   llvm::ArrayRef<uint32_t> sectionsOf(llvm::StringRef object) const;
-  /// Whether there are entries of sections whose name tells their owner.
+  /// Whether there are entries of sections whose names contain their owners.
   bool hasOwnedSections() const { return !owned.empty(); }
-  /// Those of this name, of which `hash` is that of StringMap; of any object. There are also those
-  /// that compilers have called after how often they run (see unmarkedName).
+  /// The entries of such sections with this name, or with this unmarkedName(), of any object.
+  /// `hash` is StringMap's hash of the name.
   llvm::ArrayRef<uint32_t> ownedSections(llvm::StringRef name, uint32_t hash) const;
-  /// Whether a section of this name and class tells its owner, and is among the entries.
+  /// Whether a section of this name and class names its owner, and is among the entries.
   bool hasOwnedSection(llvm::StringRef name, SectionClass c) const;
 
 private:
@@ -44,16 +44,15 @@ private:
   llvm::DenseSet<llvm::StringRef> strings;
 };
 
-/// Whether a section's name may tell its owner (.rodata.function), by its beginning, of at least 8
-/// bytes or all of it.
+/// Whether a section's name may contain its owner (.rodata.function). `begin` has at least 8 bytes
+/// of the name, or all of it.
 inline bool mayTellOwner(llvm::StringRef begin) {
   return begin.starts_with(".rodata.") || begin.starts_with(".data.");
 }
 
-/// The name of a section without what a compiler that knows how often its function runs has put
-/// into it: `.rodata.f` of `.rodata.hot.f` and `.rodata.unlikely.f`. clang does so with tables of
-/// jumps, by a profile and by clusters of basic blocks. Empty if there is nothing of that kind in
-/// the name.
+/// A section's name without the mark of how often its function runs: `.rodata.f` of `.rodata.hot.f`
+/// and `.rodata.unlikely.f`. clang marks jump tables, by a profile and by clusters of basic blocks.
+/// Empty if the name has no mark.
 std::string unmarkedName(llvm::StringRef sectionName);
 
 } // namespace frontload

@@ -1,4 +1,4 @@
-//===- relocation_walk.cpp - follows what the startup set refers to --------===//
+//===- relocation_walk.cpp - follows the startup set's references ----------===//
 
 #include "startup_set/relocation_walk.h"
 #include "names/hashed_name.h"
@@ -11,15 +11,15 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// The largest section, in bytes, that is carried into the front only because something in the
-/// front refers to it. Half of the 128 KiB that the kernel reads around a fault by default:
-/// measured on cc1, 16 KiB costs 7 faults more and 1 MiB saves none.
-static constexpr uint64_t referredSizeLimit = 64 << 10;
+/// The largest section, in bytes, that is in the front only because the front refers to it. Half of
+/// the 128 KiB that the kernel reads around a fault by default: measured on cc1, 16 KiB costs 7
+/// faults more and 1 MiB saves none.
+static constexpr uint64_t maxReferredSize = 64 << 10;
 
-/// The longest string that is gathered if something in the front refers to it, in bytes.
-static constexpr uint64_t longestString = 16 << 10;
+/// The longest string that is gathered because the front refers to it, in bytes.
+static constexpr uint64_t maxString = 16 << 10;
 
-/// The lowest rank of what refers to a name.
+/// The lowest rank of the sections that refer to a name.
 using RankOfName = DenseMap<CachedHashStringRef, uint32_t>;
 
 /// Whether the profile has recorded a section, or could not have.
@@ -41,9 +41,9 @@ static std::optional<StringRef> stringAt(const ElfObject<ELFT> &object,
   StringRef text = object.contents(section);
   if (offset >= text.size())
     return std::nullopt;
-  // A piece of it: to look for both ends of a string of megabytes for each reference takes hours.
-  uint64_t dropped = offset > longestString ? offset - longestString : 0;
-  text = text.substr(dropped, 2 * longestString);
+  // Search near the offset: finding both ends of a string of megabytes each time takes hours.
+  uint64_t dropped = offset > maxString ? offset - maxString : 0;
+  text = text.substr(dropped, 2 * maxString);
   offset -= dropped;
   size_t before = text.rfind('\0', offset), end = text.find('\0', offset);
   if (end == StringRef::npos || (before == StringRef::npos && dropped))
@@ -51,11 +51,11 @@ static std::optional<StringRef> stringAt(const ElfObject<ELFT> &object,
   return text.slice(before + 1, end); // from 0 if there is none before it
 }
 
-/// Whether it is the kernel that reads a string, which no recorder sees: the path of a file.
+/// Whether a string is a file's path: the kernel reads it, which no recorder sees.
 static bool isPath(StringRef string) { return string.starts_with("/"); }
 
 /// Whether a measured function that refers to a string may have read it. Strings that are not
-/// gathered come with all others of their object, so one that was not touched must not bring them.
+/// gathered come with all others of their object, so an untouched string must not bring them.
 template <class ELFT>
 bool RelocationWalk<ELFT>::mayReadString(const Scan &scan, const Shdr &section,
                                          uint64_t offset) const {
@@ -67,8 +67,8 @@ bool RelocationWalk<ELFT>::mayReadString(const Scan &scan, const Shdr &section,
   return !string || isPath(*string) || contents.isRecordedString(*string);
 }
 
-/// Whether the startup set refers to so much of a large section of merged strings or constants that
-/// it is worth its place: to one more, at `offset`.
+/// Whether a large section of merged strings or constants is worth its place, with one more
+/// reference from the startup set, at `offset`.
 template <class ELFT>
 bool RelocationWalk<ELFT>::isWorthMerging(Scan &scan, uint32_t section, uint64_t offset) {
   uint64_t size = scan.object->sections()[section].sh_size;
@@ -77,12 +77,12 @@ bool RelocationWalk<ELFT>::isWorthMerging(Scan &scan, uint32_t section, uint64_t
   return belongsToFront(size, static_cast<double>(windows.size()), /*share=*/1);
 }
 
-/// Takes note that something refers to `section`, at `offset`.
+/// Notes a reference to `section`, at `offset`.
 template <class ELFT>
 void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset, uint32_t rank) {
   const Shdr &header = scan.object->sections()[section];
   if (header.sh_flags & ELF::SHF_EXECINSTR) {
-    // A function refers to its own cold part, too: the least likely of all that it may go on with.
+    // A function also refers to its own cold part, its least likely continuation.
     bool isColdPart = scan.coldParts.contains(section) && scan.object->name(header) != ".text";
     if (notesCalls && !isColdPart)
       scan.calledSections.push_back(section);
@@ -96,7 +96,7 @@ void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset
   if (isMerged && gathersStrings && isStringSection(scan.object->name(header)))
     return;
   // The strings of an object are one section, and are merged with those of all others.
-  bool isLarge = header.sh_size > referredSizeLimit;
+  bool isLarge = header.sh_size > maxReferredSize;
   if (isLarge && !isMerged)
     return;
   auto sectionClass = scan.object->classify(header);
@@ -114,8 +114,8 @@ void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset
   }
 }
 
-/// Takes note of the string at `offset` of a section of strings that are gathered. Where the
-/// profile has recorded strings, this adds the paths of files.
+/// Notes the string at `offset` of a section of gathered strings. If the profile has strings, a
+/// measured function adds only file paths.
 template <class ELFT>
 void RelocationWalk<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset,
                                          uint32_t rank) {
@@ -124,8 +124,8 @@ void RelocationWalk<ELFT>::referToString(Scan &scan, const Shdr &section, uint64
     scan.strings.push_back(*string);
 }
 
-/// Follows the relocations of the sections in the frontier. What they refer to in the same object
-/// becomes the new frontier, what they refer to by name is noted in `wanted`.
+/// Follows the relocations of the sections in the frontier. Targets in the same object become the
+/// new frontier, targets by name go to `wanted`.
 template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
   if (scan.frontier.empty())
     return;
@@ -133,8 +133,8 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
   auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
-  // What a measured function refers to need not be taken; if another one does, it is looked at
-  // anew.
+  // A reference from a measured function may be dropped, so one from another function is looked at
+  // again.
   std::array<BitVector, 2> seenBy;
   seenBy.fill(BitVector(object.symbols().size()));
   object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
@@ -162,7 +162,7 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
       bool mayBeData = symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name.hash());
       if (mayBeData)
         scan.wanted.push_back({name, rank});
-      // It may be code, after all: most references do not tell, and the filter only guesses.
+      // It may also be code: most references have no type, and the filter only guesses.
       if (notesCalls)
         scan.calledNames.push_back(name);
     });

@@ -1,13 +1,12 @@
-//===- relocation_walk.h - follows what the startup set refers to ----------===//
+//===- relocation_walk.h - follows the startup set's references ------------===//
 //
-// A function trace says nothing about the data that the functions read. Yet each constant that
-// stays behind costs a page outside the front, and a third of them (jump tables, literals, strings)
-// has no symbol that an order file could name. So this follows the relocations of the touched
-// functions to the data they refer to, and the relocations of that data once more, to the constants
-// that its tables point to. It leaves out large tables: anything larger than the window that a
-// fault reads is cheaper to fault in than to carry along. For functions that were touched by a run
-// that records data, it takes only recorded data, and relocations find what the record could not
-// name.
+// A function trace does not record the data that functions read. Yet each constant outside of the
+// front costs a page, and a third of the constants (jump tables, literals, strings) have no symbol
+// for an order file. So this follows the relocations of the touched functions to their data, and
+// the relocations of that data once more, to the constants that its tables point to. It leaves out
+// large tables: a section larger than the window of a fault is cheaper to fault in. For functions
+// that were touched by a run that records data, it takes only recorded data, and data that the
+// record could not name.
 //
 // On a 207 MB clang (bench/workloads/cc1) this takes the cold start from 97 major faults
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
@@ -31,9 +30,9 @@ public:
                  const NameFilter &d, bool g)
       : scans(s), profile(p), contents(c), dataNames(d), gathersStrings(g) {}
 
-  /// One step along the relocations, through all objects: ObjectScan::referred gets what the
-  /// frontier refers to, which is the next frontier. The first step is that of what the profile
-  /// names: what this calls is noted, too.
+  /// Follows the relocations of the frontier in all objects: their targets go to
+  /// ObjectScan::referred, and are the next frontier. The first step begins at the named sections,
+  /// and also notes their calls.
   void step();
 
 private:
@@ -46,7 +45,7 @@ private:
   void referTo(Scan &scan, uint32_t section, uint64_t offset, uint32_t rank);
   void referToString(Scan &scan, const Shdr &section, uint64_t offset, uint32_t rank);
   void followIn(Scan &scan);
-  /// Whether the profile knows what the entry of a rank of the startup set has touched.
+  /// Whether the profile records the data that the entry with this rank touched.
   bool isMeasured(uint32_t rank) const {
     return contents.hasData && profile.entries[rank].measured;
   }

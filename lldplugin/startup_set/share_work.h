@@ -1,7 +1,7 @@
-//===- share_work.h - a loop in so many threads ----------------------------===//
+//===- share_work.h - a loop in several threads ----------------------------===//
 //
-// LLVM's parallelFor takes all threads that the linker may have. If the linker itself works in one
-// of them, that now and then takes its core away, and the link waits for what it does there.
+// LLVM's parallelFor uses all threads that the linker may have. If the linker itself works in one
+// of them, it sometimes loses its core, and the link waits for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace frontload {
 
-/// Calls `f` with each number below `count`, in `numThreads` threads, of which this is one.
+/// Calls `f` with each number below `count`, in `numThreads` threads, including this one.
 inline void shareWork(unsigned numThreads, size_t count, llvm::function_ref<void(size_t)> f) {
   std::atomic<size_t> next = 0;
   auto work = [&] {

@@ -1,9 +1,8 @@
 //===- startup_set.cpp - the input sections that a profile resolves to -----===//
 //
-// One step after the other: the symbols of all objects are looked up in the profile (look_up.h);
-// which of what was found counts is settled (matches.h); code that the linker will fold with it is
-// added (identical_code.h); its relocations are followed to data (relocation_walk.h); what it calls
-// comes next (next_sections.h).
+// The steps: look up the symbols of all objects in the profile (look_up.h), decide which matches
+// count (matches.h), add code that the linker will fold with them (identical_code.h), follow
+// relocations to data (relocation_walk.h), and put the called functions next (next_sections.h).
 //
 // This runs over all objects of a link, most of which the linker will not even extract from their
 // archives, so it must be quick: a few nanoseconds per symbol, and all in parallel.
@@ -46,8 +45,7 @@ static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, Unnamed
   shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
     auto add = [&](const Places &found, Region region, bool named) {
       for (const auto &[index, place] : found) {
-        // Of .data.rel.ro, what something refers to is told from what the loader writes to only if
-        // it does not write to all.
+        // Referred .data.rel.ro is placed only if the loader does not write to all of it.
         bool isPlaced =
             place.sectionClass == SectionClass::Rodata ||
             (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept) ||
@@ -93,7 +91,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   placeCalls(scans, profile);
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
-    // The loader does that in every run.
+    // The loader relocates data in every run.
     uint32_t firstTier = sizeOfFirstTier(profile);
     isIdle |= addUnnamedData(scans, firstTier ? firstTier - 1 : 0, isRelocated);
     for (const auto &[name, output] : findOtherOutputs(scans, isRelocated))

@@ -1,8 +1,8 @@
 //===- startup_set.h - the input sections that a profile resolves to -------===//
 //
-// A startup profile holds names; a link places input sections. This is the step between: it looks
-// at every input object of a link and finds the startup set, the sections that hold what the
-// profile names and what those refer to, each with its rank in first-touch order; and behind it the
+// A startup profile has names; a link places input sections. This step in between searches every
+// input object of a link for the startup set: the sections that contain the profile's names, and
+// the sections that they refer to, each with its rank in first-touch order. It also finds the
 // sections that are likely to be used next.
 //
 //===----------------------------------------------------------------------===//
@@ -28,47 +28,46 @@
 
 namespace frontload {
 
-/// Where in the file a section is to lie.
+/// The place of a section in the file.
 enum class Region : uint8_t {
   Front,
-  Next, ///< at the beginning of what is behind the front
+  Next, ///< directly behind the front
 };
 
 /// A section of the startup set, or one that is likely to be used next.
 struct StartupSection {
-  const char *name; ///< where its name lies in the object
+  const char *name; ///< points to its name in the object
   uint32_t index;   ///< in the object's section table
   uint32_t rank;    ///< its place in its region: the lowest comes first
   SectionClass sectionClass;
   Region region;
-  bool named;        ///< the profile names it; otherwise something named refers to it
+  bool named;        ///< in the profile; otherwise a named section refers to it
   uint8_t alignment; ///< the exponent of 2
   uint64_t size;     ///< in bytes
 };
 
-/// The startup sections of one object, each once, by their index. Data that no entry names is among
-/// them if it is constant, and by the UnnamedRule.
+/// The startup sections of one object, each once, by index. Data without an entry is among them if
+/// it is constant, and by the UnnamedRule.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
 class StartupSet {
 public:
-  /// `profile` must outlive the set. With `gathersStrings`, merged strings get their order by
-  /// hotStrings(); without, all strings of an object go where the startup sections of it go. With
-  /// `folding`, the linker keeps one of several identical functions (--icf).
-  /// `unnamed` says what becomes of what the profile does not name.
+  /// `profile` must outlive the set. With `gathersStrings`, hotStrings() orders merged strings;
+  /// without, all strings of an object are placed with its startup sections. `folding` is the
+  /// linker's --icf, `unnamed` the rule for data that the profile does not name.
   StartupSet(const StartupProfile &profile, bool gathersStrings, Folding folding = Folding::None,
              UnnamedRule unnamed = UnnamedRule::Kept);
 
-  /// Finds the startup sections of `objects`, one list per object, in so many threads. May be
+  /// Finds the startup sections of `objects`, one list per object, in `numThreads` threads. May be
   /// called again for objects that appear later in the link (those made by LTO).
   ///
   /// An entry stands for every definition that its name finds by the rules of names/found_names.h,
   /// because which copy of a COMDAT function will survive is not known yet.
   ///
-  /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
+  /// Only objects of the first one's ELF kind count: a linker refuses others.
   std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
 
-  /// Lets go of what only find() needs, which is much if a profile has a million names.
+  /// Frees the memory that only find() needs, which is much if a profile has a million names.
   void endSearch() { names.reset(); }
 
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
@@ -77,7 +76,7 @@ public:
 
   /// Whether an object so far defines `_end` itself.
   bool definesEnd() const { return hasEnd; }
-  /// Whether an object so far is of Go, all that its own linker has linked.
+  /// Whether an object so far was linked by Go's own linker.
   bool hasGo() const { return isGo; }
   /// Whether the loader leaves a good part of .data.rel.ro alone, although it relocates data.
   bool hasIdleRelro() const { return isIdle; }
@@ -87,7 +86,7 @@ public:
   /// The sections with names of their own in all objects so far; none with UnnamedRule::Kept.
   const OtherOutputs &otherOutputs() const { return others; }
   const EntryPlaces &entryPlaces() const { return places; }
-  /// What is worth being read with the front, of what is left out of it.
+  /// Parts of left-out sections that are worth reading with the front.
   llvm::ArrayRef<LeftOutPart> leftOutParts() const { return parts; }
 
 private:
@@ -107,8 +106,8 @@ private:
   std::vector<LeftOutPart> parts;
   OtherOutputs others;
   uint32_t numObjects = 0;
-  /// Names, contents and strings of the profile, in a thread of its own, while the linker opens its
-  /// inputs. The last member, so that it ends before they do.
+  /// Fills `names`, `contents` and `strings` in a thread, while the linker opens its inputs. The
+  /// last member, so that it is destroyed before they are.
   std::future<void> profileRead;
 };
 

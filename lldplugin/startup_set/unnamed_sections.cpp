@@ -1,4 +1,4 @@
-//===- unnamed_sections.cpp - what of a link no profile names --------------===//
+//===- unnamed_sections.cpp - sections that no profile names ---------------===//
 
 #include "startup_set/unnamed_sections.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,8 +17,8 @@ OtherOutput &OtherOutput::operator+=(const OtherOutput &other) {
   return *this;
 }
 
-/// Notes which of the unnamed sections of a class the loader writes to as much as they are worth:
-/// in ObjectScan::relocated, and the bytes of all others in ObjectScan::idleRelro.
+/// Notes the unnamed sections of .data.rel.ro that are worth a place because the loader writes to
+/// them in ObjectScan::relocatedRelro, and the size of all others in ObjectScan::idleRelro.
 template <class ELFT> static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<uint32_t> unnamed) {
   const ElfObject<ELFT> &object = *scan.object;
   for (uint32_t index : unnamed)
@@ -55,15 +55,15 @@ static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isReloc
       if (belongsToFront(section.sh_size, relocatedWindows(object, section, relocations), 1))
         scan.referred.try_emplace(index, Place{rank, SectionClass::Data});
     });
-  // Conservative collectors of garbage look at what lies between this, which the start files of the
-  // C library define, and _end.
+  // Conservative garbage collectors scan from data_start, which the start files of the C library
+  // define, to _end.
   if (is_contained(unnamed, scan.dataStart))
     scan.referred[scan.dataStart] = Place{0, SectionClass::Data};
 }
 
-/// So many bytes of what relocation leaves alone are worth a pattern of the linker's script, which
-/// costs a hundredth of the link: a window.
-static constexpr uint64_t mostIdle = windowBytes;
+/// Up to this size, the part that relocation leaves alone is not worth a pattern of the linker's
+/// script, which costs a hundredth of the link: a window.
+static constexpr uint64_t maxIdle = windowBytes;
 
 template <class ELFT>
 bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
@@ -75,7 +75,7 @@ bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
       if (place.sectionClass == SectionClass::Relro)
         idle += scan.object->sections()[index].sh_size;
   }
-  if (idle <= mostIdle)
+  if (idle <= maxIdle)
     return false;
   scans.forEach([&](ObjectScan<ELFT> &scan) {
     for (uint32_t index : scan.relocatedRelro)
@@ -84,8 +84,8 @@ bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
   return true;
 }
 
-/// Whether a linker or the loader gives sections of this name a place of its own, or needs them
-/// near to something else.
+/// Whether a linker or the loader gives sections with this name a place of their own, or needs them
+/// near others.
 static bool hasItsPlace(StringRef name, uint64_t flags) {
   // Small data of RISC-V, MIPS and PowerPC lies near its base register.
   static constexpr StringLiteral stems[] = {
@@ -93,13 +93,13 @@ static bool hasItsPlace(StringRef name, uint64_t flags) {
       ".tdata",   ".sdata",  ".sbss",  ".toc",    ".tocbss", ".got",       ".plt",
       ".opd",     ".lit4",   ".lit8",  ".srdata", ".ARM",    ".branch_lt", ".interp",
       ".dynamic", ".openbsd"};
-  // SHF_MIPS_GPREL is no help: it is the number of SHF_X86_64_LARGE.
+  // SHF_MIPS_GPREL is no help: it has the value of SHF_X86_64_LARGE.
   if (flags & (ELF::SHF_TLS | ELF::SHF_LINK_ORDER | ELF::SHF_EXCLUDE))
     return true;
   return any_of(stems, [&](StringRef stem) { return hasStem(name, stem); });
 }
 
-/// Whether a section is called as nearly all are, by the first 8 bytes of its name.
+/// Whether a section has a usual name, by its first 8 bytes.
 static bool isUsual(StringRef begin) {
   return begin.starts_with(".text.") || begin.starts_with(".rodata.") ||
          begin.starts_with(".data.") || begin.starts_with(".bss.");
@@ -137,7 +137,7 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
     if (object.classify(section) || hasItsPlace(name, section.sh_flags))
       continue;
     // Go's runtime expects its sections in the order of Go's own linker. Code that writes to itself
-    // is nothing that others are to lie beside.
+    // must not lie beside other sections.
     constexpr uint64_t both = ELF::SHF_WRITE | ELF::SHF_EXECINSTR;
     OtherOutput own{section.sh_size, section.sh_flags, section.sh_type == ELF::SHT_NOBITS,
                     scan.isGo || (section.sh_flags & both) == both,

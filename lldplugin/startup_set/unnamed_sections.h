@@ -1,10 +1,10 @@
-//===- unnamed_sections.h - what of a link no profile names ----------------===//
+//===- unnamed_sections.h - sections that no profile names -----------------===//
 //
-// A front must not hold what startup leaves alone: a table of 40 MB that a run touches at one end,
-// the 60 MB of a section with a name of its own. Nobody names them, so this looks at every section
-// of the link. Writable data belongs to the front if the loader relocates it, or if something in
-// the front refers to it and it is small. Sections with names of their own, which a linker keeps
-// together under that name, belong to it as a whole or not at all.
+// A front must not contain untouched data: a table of 40 MB that a run touches at one end, the 60
+// MB of a section with a name of its own. No profile names such sections, so this looks at every
+// section of the link. Writable data belongs in the front if the loader relocates it, or if the
+// front refers to it and it is small. Sections with names of their own, which a linker keeps
+// together, belong in it as a whole or not at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,18 +17,18 @@
 
 namespace frontload {
 
-/// Notes in ObjectScan::unusual and ObjectScan::writable whether a section is what the rest of this
-/// looks at. Links have so many sections that only the first step should go through all of them.
+/// Notes a section in ObjectScan::unusual and ObjectScan::writable if later steps need it. Links
+/// have many sections, so only the first step goes through all of them.
 template <class ELFT>
 void noteUnnamed(ObjectScan<ELFT> &scan, uint32_t index, const typename ELFT::Shdr &section);
 
-/// How many windows of a section the loader writes to, if it relocates it by `relocations`.
+/// The number of windows of a section that the loader writes to for its `relocations`.
 template <class ELFT>
 double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
                         const typename ELFT::Shdr &relocations) {
   if (section.sh_size <= windowBytes) // as nearly all are
     return relocations.sh_size > 0;
-  // They ascend, as compilers write them; where they do not, this counts a window twice.
+  // Compilers write relocations in ascending order; in another order, a window may count twice.
   uint64_t windows = 0, last = UINT64_MAX;
   object.forEachRelocatedPlace(relocations, [&](uint64_t offset) {
     windows += offset / windowBytes != last;
@@ -37,25 +37,25 @@ double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr
   return double(std::min<uint64_t>(windows, (section.sh_size + windowBytes - 1) / windowBytes));
 }
 
-/// Calls `visit(index, relocations)` for each of the sections, by their indices, that has some.
+/// Calls `visit(index, relocations)` for each of the sections, by index, that has relocations.
 template <class ELFT, class Visit>
 void forEachRelocated(const ElfObject<ELFT> &object, llvm::ArrayRef<uint32_t> sections,
                       Visit visit) {
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> origins;
   for (uint32_t index : sections)
-    origins.push_back({index, index}); // what is handed back is the first
+    origins.push_back({index, index}); // visit() gets the first
   object.forEachRelocationsOf(
       origins, [&](const auto &relocations, uint32_t index) { visit(index, relocations); });
 }
 
-/// Adds the writable data of a link, as noted, that its start touches without being named to
+/// Adds the noted writable data that startup touches, although no entry names it, to
 /// ObjectScan::referred, with `rank` if nothing in the front refers to it. With `isRelocated`, the
-/// loader adjusts the pointers in data (PIE, shared library). Returns whether it leaves so much of
-/// .data.rel.ro alone that what it does not should be put first; then that is added as well.
+/// loader adjusts the pointers in data (PIE, shared library). Returns whether it leaves enough of
+/// .data.rel.ro alone to put the relocated part first; then that part is also added.
 template <class ELFT>
 bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
 
-/// The sections with names of their own, of those that were noted.
+/// The noted sections with names of their own.
 template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated);
 
 } // namespace frontload

@@ -1,7 +1,7 @@
 //===- main.cpp - frontload-blocks: which basic blocks were touched --------===//
 //
-// A startup profile is made by the scripts, and the maps of basic blocks are read by LLVM. This
-// program is between them: from the addresses that ran it makes the blocks that ran.
+// The scripts make startup profiles, and LLVM reads maps of basic blocks. This program is between
+// them: it turns addresses that ran into blocks that ran.
 //
 // Its output are lines of fields, separated by TAB. First
 //
@@ -12,7 +12,7 @@
 //   function ADDRESS HASH BLOCK...
 //
 //     ADDRESS  of its entry, in hexadecimal
-//     HASH     of what does not change when its blocks move (block_map.h), in 16 digits
+//     HASH     of everything that stays when its blocks move (block_map.h), in 16 digits
 //     BLOCK    the id of a block that was touched; `?` behind it if it may have been: another one
 //              was first where it begins. By address.
 //

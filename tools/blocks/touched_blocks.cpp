@@ -8,9 +8,9 @@ using namespace llvm;
 
 namespace frontload {
 
-/// A block of more bytes has an instruction that begins in another part than the block does: none
-/// of x86-64 is longer than 15 bytes.
-static constexpr uint64_t longestInOnePart = FRONTLOAD_CODE_PART - 1 + 15;
+/// A larger block has an instruction that begins in another part than the block does: none of
+/// x86-64 is longer than 15 bytes.
+static constexpr uint64_t maxInOnePart = FRONTLOAD_CODE_PART - 1 + 15;
 
 static BlockState stateOf(uint64_t begin, uint64_t size, ArrayRef<uint64_t> addresses) {
   constexpr uint64_t part = FRONTLOAD_CODE_PART;
@@ -20,8 +20,8 @@ static BlockState stateOf(uint64_t begin, uint64_t size, ArrayRef<uint64_t> addr
   };
   if (isTouched(begin, size))
     return BlockState::Touched;
-  // Where it ends, another block may have been first, too.
-  bool mayHide = size < longestInOnePart + part;
+  // Another block may also have been first where this one ends.
+  bool mayHide = size < maxInOnePart + part;
   return mayHide && isTouched(begin / part * part, part) ? BlockState::Perhaps
                                                          : BlockState::Untouched;
 }

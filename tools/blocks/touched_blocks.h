@@ -1,7 +1,7 @@
 //===- touched_blocks.h - which blocks ran, by the code that was touched ---===//
 //
-// A recorder says where in each part of code, of 4 bytes, the first instruction was that ran.
-// Blocks are not parts: two that begin in one have a single event there between them.
+// A recorder records the first instruction that ran in each part of 4 bytes of code. Two blocks
+// that begin in one part share its single event.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,12 @@ namespace frontload {
 
 enum class BlockState {
   Untouched, ///< it did not run: nothing ran in the part that it begins in
-  Perhaps,   ///< another block ran first in that part, and nothing tells whether it did, too
+  Perhaps,   ///< another block ran first in that part; this one may have run later
   Touched,   ///< it ran
 };
 
 /// The state of each block of a function. `addresses`, which ascend, are of the first instructions
-/// that ran in the parts of the program. Blocks of no size are as what they share their address
-/// with.
+/// that ran in the parts of the program. An empty block has the state of the block at its address.
 std::vector<BlockState> blockStates(const FunctionBlocks &function,
                                     llvm::ArrayRef<uint64_t> addresses);
 

@@ -1,4 +1,4 @@
-//===- additions.cpp - what frontload-cc adds to a call of a compiler ------===//
+//===- additions.cpp - the flags that frontload-cc adds to a call ----------===//
 
 #include "cc/additions.h"
 #include "cc/link_refusal.h"
@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Whether the linker has written what is at `path`, or nobody.
+/// Whether the file at `path` is a link map, or does not exist.
 static bool isMapOrNothing(const std::string &path) {
   if (!sys::fs::exists(path))
     return true;
@@ -21,16 +21,15 @@ static bool isMapOrNothing(const std::string &path) {
   return head && (*head)->getBuffer().ltrim(' ').starts_with("VMA ");
 }
 
-/// Whether the output is to be a file: not a pipe, and nothing in /dev, where there may be no
-/// other.
+/// Whether the output is to be a file: not a pipe, and not in /dev, where no map can be beside it.
 static bool isToBeFile(StringRef output) {
   sys::fs::file_status status;
   return !output.starts_with("/dev/") &&
          (sys::fs::status(output, status) || sys::fs::is_regular_file(status));
 }
 
-/// By a folder with a program named ld.lld. All versions of gcc and clang look there first, while
-/// --ld-path is clang's alone.
+/// Passes a folder with a program named ld.lld. All versions of gcc and clang look there first,
+/// while only clang has --ld-path.
 std::optional<Refusal> Additions::addLinker() {
   SmallString<128> folder =
       sys::path::parent_path(sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr)));
@@ -61,7 +60,7 @@ void Additions::addMap() {
 }
 
 void Additions::addProfile(bool isTried) {
-  // A folder is for the linker to look into, so that one command line fits all links.
+  // The linker looks into a folder, so that one command line fits all links.
   if (!options.profile.empty() && !isTried)
     flags.insert(flags.end(), {"-Xlinker", "--startup-profile=" + options.profile});
   else if (!options.profileFolder.empty())
@@ -91,7 +90,7 @@ std::optional<Refusal> Additions::make(StringRef compiler, Family family) {
       return refusal;
   }
   if (auto why = whyNotOurs(compiler, family, command)) {
-    // Nothing is lost where nothing was to be had.
+    // Without a profile, no front is lost.
     if (!isTried && !(isUse && profile.empty()))
       note(command.output + ": is linked without Frontload: " + *why);
     return std::nullopt;

@@ -1,4 +1,4 @@
-//===- additions.h - what frontload-cc adds to a call of a compiler --------===//
+//===- additions.h - the flags that frontload-cc adds to a call ------------===//
 
 #ifndef FRONTLOAD_TOOLS_CC_ADDITIONS_H
 #define FRONTLOAD_TOOLS_CC_ADDITIONS_H
@@ -9,13 +9,13 @@
 
 namespace frontload {
 
-/// The flags for one call. They go before those of the build, whose word is the last one.
+/// The flags for one call. They come before those of the build, which override them.
 class Additions {
 public:
   Additions(const OwnOptions &theOptions, const CompilerCommand &theCommand)
       : options(theOptions), command(theCommand) {}
 
-  /// Finds out what is to be added to the call of `compiler`. Returns what is wrong.
+  /// Fills `flags` for the call of `compiler`. Returns an error, if there is one.
   std::optional<Refusal> make(llvm::StringRef compiler, Family family);
 
   std::vector<std::string> flags;

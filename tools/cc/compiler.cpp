@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// A compiler's name as it is everywhere: clang++ of x86_64-linux-gnu-clang++-22.
+/// A program's name without folder, version and .exe: gcc of /usr/bin/gcc-12.
 static StringRef plainName(StringRef program) {
   StringRef name = sys::path::filename(program);
   name.consume_back(".exe");
@@ -22,7 +22,7 @@ static StringRef plainName(StringRef program) {
   return name;
 }
 
-/// By the name alone. The part before a compiler's own name is its target or a library's.
+/// By the name alone. A prefix of the compiler's own name is its target or a library.
 static Family familyOfName(StringRef name) {
   static constexpr StringLiteral gcc[] = {"gcc", "g++", "gfortran", "gnat", "gccgo", "gdc"};
   static constexpr StringLiteral clang[] = {"clang", "clang++", "flang", "icx", "icpx"};
@@ -57,12 +57,12 @@ bool isArgument(StringRef word) {
 
 Compiler findCompiler(ArrayRef<const char *> words) {
   for (auto [i, word] : enumerate(words)) {
-    // A program with options is no launcher, or one of options that only it knows. And zig has a
-    // command `cc`.
+    // Only a launcher parses its own options, so a program with options is no known launcher. And
+    // zig has a command `cc`.
     if (isArgument(word) || sys::path::filename(word) == "zig")
       break;
     if (sys::path::filename(word) == "frontload-cc")
-      continue; // said twice
+      continue; // named twice
     if (Family family = familyOf(word); family != Family::Unknown)
       return {i, family};
   }

@@ -16,11 +16,11 @@ namespace frontload {
 enum class Family {
   Gcc,
   Clang,
-  Either, ///< named cc or the like: takes what both take
+  Either, ///< named cc or the like: gets only flags of both
   Unknown,
 };
 
-/// Of which family a program is, by its name, or that of what its link leads to.
+/// The family of a program, by its own name or by that of its link's target.
 Family familyOf(llvm::StringRef program);
 
 struct Compiler {

@@ -1,4 +1,4 @@
-//===- compiler_command.cpp - what a compiler is asked to do ---------------===//
+//===- compiler_command.cpp - parses a compiler's command line -------------===//
 
 #include "cc/compiler_command.h"
 #include "program/output_kind.h"
@@ -78,7 +78,7 @@ bool Parser::take(StringRef name, std::string &value, bool isJoined) {
   return true;
 }
 
-/// What the value of -x means.
+/// The language of a value of -x.
 static Language languageOf(StringRef x) {
   if (x == "none")
     return Language::ByName;
@@ -87,7 +87,7 @@ static Language languageOf(StringRef x) {
   return x.contains("header") ? Language::Header : Language::Code;
 }
 
-/// What a file of this name is to a compiler: not source, as to it, is what goes to the linker.
+/// How a compiler treats a file of this name: files with unknown extensions go to the linker.
 static Language languageOfFile(StringRef path) {
   return StringSwitch<Language>(sys::path::extension(path))
       .Cases({".c", ".i", ".ii", ".m", ".mi", ".mm", ".mii", ".M"}, Language::Code)
@@ -118,7 +118,7 @@ void Parser::addInput(StringRef arg) {
 void Parser::parseOption(StringRef arg) {
   std::string value;
   StringRef bare = arg;
-  bare.consume_front("-"); // of the two that some options have
+  bare.consume_front("-"); // some options have two
   if (is_contained({"-c", "--compile", "--precompile", "-fmodule-header"}, arg) ||
       arg.starts_with("-fmodule-header=")) {
     stage = std::min(stage, Stage::Object);
@@ -200,16 +200,15 @@ CompilerCommand Parser::parse() {
 
 CompilerCommand parseCompilerCommand(ArrayRef<const char *> args) { return Parser(args).parse(); }
 
-/// Whether `path` is in a folder that Go's linker makes for itself, where older ones also run.
+/// Whether `path` is in a folder that Go's linker makes for itself; older ones also run there.
 static bool isInGoFolder(StringRef path) {
   SmallString<128> folder(path);
   sys::fs::make_absolute(folder);
   return sys::path::filename(sys::path::parent_path(folder)).starts_with("go-link-");
 }
 
-/// Whether this is the only source, as a build system that tries something out has it. Programs of
-/// people are also named trivial and testfile, but not all else about them is as Go and Meson have
-/// it.
+/// Whether the only source of a program is a build system's probe. Users may also name programs
+/// trivial and testfile, but not all else about them is as in Go and Meson.
 static bool isProbeSource(StringRef source, StringRef output) {
   StringRef stem = sys::path::stem(source);
   return stem == "conftest" || stem.starts_with("sanitycheck") ||
@@ -220,8 +219,8 @@ static bool isProbeSource(StringRef source, StringRef output) {
 bool isProbe(const CompilerCommand &command) {
   if (command.output == "/dev/null" || !command.hasInputs)
     return true;
-  // CMake's and Autoconf's are told by what they link; Autoconf's, Go's and Meson's two by the
-  // source.
+  // CMake's and Autoconf's probes are recognized by their output; Autoconf's, Go's and Meson's two
+  // by their source.
   StringRef output = sys::path::filename(command.output);
   return output.starts_with("cmTC_") || output.starts_with("conftest") ||
          (command.sources.size() == 1 && command.files.empty() &&

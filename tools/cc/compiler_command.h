@@ -1,7 +1,7 @@
-//===- compiler_command.h - what a compiler is asked to do -----------------===//
+//===- compiler_command.h - parses a compiler's command line ---------------===//
 //
-// The command lines of gcc and clang are alike in all that matters here: whether something is
-// compiled, whether something is linked, and what the linker is told.
+// The command lines of gcc and clang are alike in all that matters here: whether they compile,
+// whether they link, and the linker's arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,15 +16,15 @@
 namespace frontload {
 
 struct CompilerCommand {
-  /// Code is made of a source, so that flags for code have an effect.
+  /// Whether a source becomes code, so that flags for code have an effect.
   bool makesCode = false;
   bool isLink = false;
-  /// A link of what exists in files or libraries, not a question to the linker.
+  /// Whether there are files or libraries to link, not only a question to the linker.
   bool hasInputs = false;
   bool isRelocatable = false;
   bool isLto = false; ///< -flto
   std::string output = "a.out";
-  /// What is neither a source nor an option: objects, archives, linker scripts.
+  /// Inputs of the linker: objects, archives, linker scripts.
   std::vector<std::string> files;
   std::vector<std::string> sources;
   std::vector<std::string> linkerArguments; ///< -Wl, -Xlinker, -T and -z, as the linker sees them
@@ -37,7 +37,7 @@ struct CompilerCommand {
 /// Reads the arguments behind the compiler, with response files expanded.
 CompilerCommand parseCompilerCommand(llvm::ArrayRef<const char *> args);
 
-/// Whether a build system is trying out what it has, by a program that nobody will start.
+/// Whether a build system only probes its tools, with a program that no user starts.
 bool isProbe(const CompilerCommand &command);
 
 } // namespace frontload

@@ -1,8 +1,8 @@
 //===- gcc_lto.cpp - objects that only gcc's own linker plugin can read ----===//
 //
-// The one place that reads ELF without LLVM's ELFFile: that would bring two shared libraries along,
-// and frontload-cc, which starts once for each file of a build, would take 320,000 instructions for
-// it in place of 200,000.
+// The only code that reads ELF without LLVM's ELFFile, which would load two shared libraries:
+// frontload-cc, which starts once for each file of a build, would take 320,000 instructions instead
+// of 200,000.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ template <class ELFT> static bool isSlim(StringRef file) {
   ArrayRef<Section> first = records<Section>(file, offset, 1);
   if (first.empty())
     return false;
-  // More than the header has room for are counted in the first section.
+  // Numbers that do not fit in the header are in the first section.
   count = count ? count : static_cast<uint64_t>(first[0].sh_size);
   names = names == ELF::SHN_XINDEX ? static_cast<uint64_t>(first[0].sh_link) : names;
   ArrayRef<Section> sections = records<Section>(file, offset, count);
@@ -40,15 +40,15 @@ template <class ELFT> static bool isSlim(StringRef file) {
   StringRef text = file.substr(sections[names].sh_offset, sections[names].sh_size);
   bool isLto = false;
   for (const Section &section : sections) {
-    // What is loaded is code or data; notes are in all objects.
+    // Loaded sections are code or data, but notes are in all objects.
     if (section.sh_flags & ELF::SHF_ALLOC && section.sh_type != ELF::SHT_NOTE && section.sh_size)
       return false;
     StringRef name = text.substr(section.sh_name);
     if (!name.starts_with(".gnu.lto_"))
       continue;
     isLto = true;
-    // Since gcc 10 this says it of an object of an empty source, too: two numbers of a version,
-    // then whether there is no code.
+    // Since gcc 10, this section has two numbers of a version, then whether there is no code, also
+    // for an empty source.
     if (name.starts_with(".gnu.lto_.lto."))
       if (ArrayRef<char> isSlim = records<char>(file, section.sh_offset, 5); !isSlim.empty())
         if (!isSlim[4])
@@ -67,7 +67,7 @@ static bool isSlimObject(StringRef file) {
 bool needsGccLto(StringRef file) {
   if (!file.consume_front("!<arch>\n"))
     return isSlimObject(file);
-  // A member is behind 60 bytes of text, of which ten are its size, and begins at an even offset.
+  // A member has a header of 60 bytes of text, ten of them its size, and begins at an even offset.
   constexpr size_t headerSize = 60, sizeAt = 48;
   while (file.size() > headerSize) {
     uint64_t size;

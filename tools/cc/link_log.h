@@ -1,6 +1,6 @@
 //===- link_log.h - writes down which links a build does -------------------===//
 //
-// `frontload auto` links programs again, and has to know how they were linked.
+// `frontload auto` links programs again with the arguments of this log.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace frontload {
 
 /// The line for a link of `output` by `arguments`, in `directory`: a JSON object with the members
-/// of an entry of compile_commands.json. Bytes that are no UTF-8 stay what they are, as there.
+/// of an entry of compile_commands.json. Bytes that are not UTF-8 stay unchanged, as there.
 std::string linkLogLine(llvm::StringRef directory, llvm::ArrayRef<const char *> arguments,
                         llvm::StringRef output);
 

@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Whether programs for this target are no ELF files.
+/// Whether programs for this target are not ELF files.
 static bool isForeign(StringRef target) {
   return any_of(ArrayRef<StringRef>{"mingw", "windows", "msvc", "cygwin", "apple", "darwin", "wasm",
                                     "emscripten", "-aix"},
@@ -22,12 +22,12 @@ static bool isForeign(StringRef target) {
 
 /// Whether the file at `path` is a linker script that places sections.
 static bool placesSections(const std::string &path) {
-  // The beginning tells what it is; pipes are for the linker to read.
+  // Only regular files: the linker has to read pipes itself.
   sys::fs::file_status status;
   if (sys::fs::status(path, status) || !sys::fs::is_regular_file(status) || status.getSize() < 8)
     return false;
   auto head = MemoryBuffer::getFileSlice(path, 8, 0);
-  // ELF, archives, bitcode: what is binary has such bytes, or the word "arch".
+  // Binary files (ELF, bitcode) have such bytes, and archives begin with "!<".
   if (!head || (*head)->getBuffer().starts_with("!<") ||
       any_of((*head)->getBuffer(), [](char c) { return c < '\t' || c == 0x7f; }))
     return false;
@@ -55,7 +55,7 @@ static std::optional<std::string> whyNotOurLinker(const CompilerCommand &command
   for (const std::string &folder : command.programFolders) {
     SmallString<128> linker(folder);
     sys::path::append(linker, "ld");
-    // A prefix of names may also be given, without a slash between.
+    // -B may also be a prefix of file names, without a slash.
     if (sys::fs::can_execute(linker) || sys::fs::can_execute(folder + "ld"))
       return "-B" + folder + " has another linker";
   }

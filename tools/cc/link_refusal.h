@@ -1,7 +1,7 @@
 //===- link_refusal.h - links that frontload-cc leaves alone ---------------===//
 //
 // A front needs ld.frontload and its layout. If a build has chosen otherwise for one of its
-// programs, frontload-cc respects that: the program is linked as it would be without it.
+// programs, that program is linked as without frontload-cc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace frontload {
 
-/// Why this link by `compiler` cannot be one by ld.frontload with a front; nothing if it can.
+/// Why ld.frontload cannot do this link by `compiler` with a front; nothing if it can.
 std::optional<std::string> whyNotOurs(llvm::StringRef compiler, Family family,
                                       const CompilerCommand &command);
 

@@ -70,7 +70,7 @@ exit status:
   127  there is no such compiler; otherwise the status is that of the compiler
 )";
 
-/// Becomes the program that `words` call; returns why that cannot be.
+/// Becomes the program that `words` call; returns the error if it cannot.
 static int execute(ArrayRef<const char *> words) {
   std::vector<const char *> args(words);
   args.push_back(nullptr);
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
       words.push_back("cc");
   }
   words.append(args.begin(), args.end());
-  // Said twice is no harm: each time there is a word less.
+  // Naming frontload-cc twice does no harm: each time there is a word less.
   bool isSaid = sys::path::filename(words[0]) == "frontload-cc";
   if (!(isSaid && isNamed) && isOurselves(words[0])) {
     std::optional<Elsewhere> other = isSaid ? std::nullopt : lookFurther(words[0]);
@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
   Compiler compiler = findCompiler(words);
   auto *behind = words.begin() + compiler.index + 1;
   SmallVector<const char *, 0> expanded(words.begin(), words.end());
-  // A response file that is none stays, for the compiler to complain about.
+  // An unreadable response file stays, so that the compiler reports it.
   cl::ExpandResponseFiles(saver, cl::TokenizeGNUCommandLine, expanded);
   CompilerCommand command =
       parseCompilerCommand(ArrayRef<const char *>(expanded).drop_front(compiler.index + 1));

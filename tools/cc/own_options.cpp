@@ -1,4 +1,4 @@
-//===- own_options.cpp - what frontload-cc is told -------------------------===//
+//===- own_options.cpp - the options of frontload-cc -----------------------===//
 
 #include "cc/own_options.h"
 #include "profile/match_summary.h"
@@ -29,7 +29,7 @@ static std::optional<Refusal> readMinMatch(StringRef where, StringRef value, std
   return parseMinMatch(value) ? std::nullopt : std::optional(badMinMatch(where, value));
 }
 
-/// The value of a variable; one that is empty counts as not there, as make and shells leave it.
+/// The value of a variable. An empty variable counts as unset, as make and shells leave it.
 static std::optional<std::string> variable(StringRef name) {
   std::optional<std::string> value = sys::Process::GetEnv(name);
   return value && !value->empty() ? value : std::nullopt;
@@ -42,7 +42,7 @@ static std::optional<Refusal> readEnvironment(OwnOptions &options, std::optional
   options.profile = variable("FRONTLOAD_PROFILE").value_or("");
   options.linkLog = variable("FRONTLOAD_LINK_LOG").value_or("");
   if (auto value = variable("FRONTLOAD_PROFILE_DIR")) {
-    // Builds link in many folders, in all but one of which there would be no profiles, silently.
+    // Builds link in many folders, and only one of them would have profiles at a relative path.
     if (!sys::path::is_absolute(*value))
       return Refusal{"FRONTLOAD_PROFILE_DIR: '" + *value + "' is not an absolute path",
                      "put \"$PWD\"/ before it", exitUsage};
@@ -60,7 +60,7 @@ static std::optional<Refusal> readEnvironment(OwnOptions &options, std::optional
   return std::nullopt;
 }
 
-/// If `arg` is option `name` with a value, stores that.
+/// If `arg` is option `name` with a value, stores the value.
 static bool takeValue(StringRef arg, StringRef name, StringRef &value) {
   if (!arg.consume_front(name) || !arg.consume_front("="))
     return false;
@@ -81,7 +81,7 @@ std::optional<Refusal> readOwnOptions(ArrayRef<const char *> &args, OwnOptions &
       options.profile = value;
     } else if (takeValue(arg, "--profile-dir", value)) {
       options.profileFolder = value;
-      options.profile.clear(); // what the environment says is no more than a default
+      options.profile.clear(); // the environment has only a default
     } else if (takeValue(arg, "--min-match", value)) {
       refusal = readMinMatch("--min-match", value, options.minMatch);
     } else if (takeValue(arg, "--link-log", value)) {
@@ -95,7 +95,7 @@ std::optional<Refusal> readOwnOptions(ArrayRef<const char *> &args, OwnOptions &
     } else if (arg == "--version") {
       options.isVersion = true;
     } else if (arg.starts_with("--") && !arg.starts_with("--sysroot") &&
-               !arg.starts_with("--target")) { // which are for a compiler that is not named
+               !arg.starts_with("--target")) { // for a compiler that is not named
       return Refusal{(arg + ": no such option, or it has no value").str(),
                      "options have the form --name=VALUE: frontload-cc --help", exitUsage};
     } else {
@@ -104,7 +104,7 @@ std::optional<Refusal> readOwnOptions(ArrayRef<const char *> &args, OwnOptions &
     if (refusal)
       return refusal;
   }
-  // Who names a profile wants it used.
+  // Naming a profile turns its use on.
   bool hasProfile = !options.profile.empty() || !options.profileFolder.empty();
   options.mode = mode.value_or(hasProfile ? Mode::Use : Mode::Off);
   return std::nullopt;

@@ -1,6 +1,6 @@
-//===- own_options.h - what frontload-cc is told ---------------------------===//
+//===- own_options.h - the options of frontload-cc -------------------------===//
 //
-// Its options stand before the compiler. The environment says the same for all calls of a build
+// The options stand before the compiler. Environment variables do the same for all calls of a build
 // that has no place for an option.
 //
 //===----------------------------------------------------------------------===//
@@ -29,8 +29,8 @@ struct OwnOptions {
   bool isHelp = false, isVersion = false;
 };
 
-/// Reads them from the environment and from the beginning of `args`, which it shortens to the
-/// compiler and its arguments. Returns what is wrong with them.
+/// Reads the options from the environment and from the beginning of `args`, which it shortens to
+/// the compiler and its arguments. Returns an error, if there is one.
 std::optional<Refusal> readOwnOptions(llvm::ArrayRef<const char *> &args, OwnOptions &options);
 
 } // namespace frontload

@@ -1,4 +1,4 @@
-//===- program_search.cpp - where a program is that a name calls -----------===//
+//===- program_search.cpp - finds a program by its name --------------------===//
 
 #include "cc/program_search.h"
 #include "base/execute.h"

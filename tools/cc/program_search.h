@@ -1,8 +1,8 @@
-//===- program_search.h - where a program is that a name calls -------------===//
+//===- program_search.h - finds a program by its name ----------------------===//
 //
-// frontload-cc asks who a program is before it becomes it. So it has to find what base/execute.h
-// will execute, and nothing else. LLVM's own search passes over the current folder, which an empty
-// name in PATH stands for, and finds nothing where there is no PATH.
+// frontload-cc examines a program before it becomes it, so it has to find exactly what
+// base/execute.h will execute. LLVM's own search passes over the current folder, which an empty
+// name in PATH stands for, and finds nothing without PATH.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@
 
 namespace frontload {
 
-/// PATH, or where programs are looked for without it.
+/// PATH, or the usual folders without it.
 std::string searchPath();
 
-/// What such a path names; the empty one is the current folder.
+/// The folders in such a path; an empty one is the current folder.
 llvm::SmallVector<llvm::StringRef, 16> foldersOf(llvm::StringRef path);
 
 /// The path of a program in a folder, with a slash.

@@ -4,12 +4,12 @@
  *
  * Network file systems and lazily loaded container images are slow by latency, not by bandwidth:
  * each read takes as long as a request to a server, and many may be under way at once. `frontload
- * measure --device lazy` starts programs from such a file system, so that nobody needs a server for
- * that. It stays in the foreground, and ends when it is unmounted.
+ * measure --device lazy` starts programs from this file system, without a server. It stays in the
+ * foreground, and ends when it is unmounted.
  *
- * --log: nothing is read ahead, and a line for each read says what was read: its offset, its size,
- * and the path in SOURCE. As the kernel keeps what it has read, these are the pages that somebody
- * touches, in the order of first touch; so a start is recorded by a user who is not root.
+ * --log: reads nothing ahead, and writes a line for each read: offset, size, and path in SOURCE.
+ * The kernel caches pages, so the log has the touched pages in the order of first touch: a start
+ * can be recorded without root.
  *
  * Names, attributes and folders are answered at once, as by an image whose index is at hand. The
  * kernel caches pages as those of any other file.
@@ -105,7 +105,7 @@ static void *lazy_init(struct fuse_conn_info *connection, struct fuse_config *co
   config->use_ino = 1;
   config->kernel_cache = 1;
   config->entry_timeout = config->attr_timeout = config->negative_timeout = FOR_EVER;
-  /* What is read ahead is read in the background, of which the kernel by itself has 12 at once. */
+  /* The kernel reads ahead in the background, by default 12 requests at once. */
   connection->max_background = connection->congestion_threshold = options.parallel;
   if (touches)
     connection->max_readahead = 0;

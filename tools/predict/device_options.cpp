@@ -33,8 +33,8 @@ static cl::opt<uint64_t> readAheadOption("read-ahead", cl::value_desc("KiB"),
                                          cl::desc("The readahead of all chosen devices "
                                                   "(read_ahead_kb; default: 128)"));
 
-/// Far more than any device is set to, and little enough to reckon with.
-static constexpr uint64_t largestReadAhead = 1 << 20;
+/// In KiB: far more than any device has, and small enough to calculate with.
+static constexpr uint64_t maxReadAhead = 1 << 20;
 
 static Error notPositive(StringRef option) {
   return createStringError("--" + option + ": is not a number above 0");
@@ -86,8 +86,8 @@ Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
   if (ofWholeStart && deviceOption.empty())
     chosen.push_back(lazyProfile());
   if (readAheadOption.getNumOccurrences()) {
-    if (readAheadOption > largestReadAhead)
-      return createStringError("--read-ahead: is more than " + Twine(largestReadAhead) + " KiB");
+    if (readAheadOption > maxReadAhead)
+      return createStringError("--read-ahead: is more than " + Twine(maxReadAhead) + " KiB");
     for (DeviceProfile &device : chosen)
       device.readaheadBytes = readAheadOption << 10;
   }

@@ -19,11 +19,11 @@ namespace frontload {
 /// The heading of the options in --help.
 llvm::cl::OptionCategory &optionCategory();
 
-/// The devices that the command line asks for, without one of them all; an error names the option
-/// that is wrong. Whole starts are also predicted on `lazy`, which has no model of one program.
+/// The devices of the command line, by default all; an error names the wrong option. Whole starts
+/// are also predicted on `lazy`, which has no model of one program.
 llvm::Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart);
 
-/// Writes what is known of each device, as text or as JSON of the schema "frontload-devices/1".
+/// Writes the figures of each device, as text or as JSON of the schema "frontload-devices/1".
 void listDevices(llvm::ArrayRef<DeviceProfile> devices, bool asJson, llvm::raw_ostream &out);
 
 } // namespace frontload

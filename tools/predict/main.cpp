@@ -1,8 +1,8 @@
-//===- main.cpp - frontload-predict: what a layout will cost, before it runs ==//
+//===- main.cpp - frontload-predict: the cost of a layout ------------------===//
 //
-// You can judge a layout without a cold machine, a slow device, or the right to use either. The
-// traces say what the program touches, the file says where that lies, and the models say what the
-// kernel makes of it. This file holds the command line.
+// Predicts the cost of a layout without a cold machine, a slow device, or the right to use either:
+// the traces have the touches, the file their places, and the models the behaviour of the kernel.
+// This file holds the command line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ exit status:
 
 static constexpr StringLiteral readBefore = "all";
 
-/// What --prefetch stands for; nothing if that is none of its values.
+/// The ranges that --prefetch stands for; nothing if its value is invalid.
 static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile &program,
                                                               ArrayRef<FileSegment> segments) {
   LinkedFile file = {program.bytes(), segments};
@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
   std::optional<SymbolMap> map;
   if (!recordedOption.empty()) {
     recorded.emplace(recordedOption);
-    // By names, what no symbol has would be lost, and names are not unique.
+    // A map would lose data without symbols, and names are not unique.
     if (!recorded->isSameBuild(program))
       map.emplace(orExit(SymbolMap::create(*recorded->elf, *program.elf), "",
                          "predict with files that are not stripped"));

@@ -1,4 +1,4 @@
-//===- prediction.cpp - what a start that was traced costs, cold -----------===//
+//===- prediction.cpp - the cold cost of a traced start --------------------===//
 
 #include "predict/prediction.h"
 #include "cold_start/elf_start.h"
@@ -44,7 +44,7 @@ std::vector<std::vector<std::string>> groupByRun(ArrayRef<std::string> traces) {
     std::string trace;
   };
   MapVector<uint64_t, std::vector<Part>> runs;
-  uint64_t unknown = 0; // counted down, to be no number of a run
+  uint64_t unknown = 0; // counts down, to be no number of a run
   for (const std::string &trace : traces) {
     TraceRun run = readRun(readFile(trace)->getBuffer());
     runs[run.number ? run.number : --unknown].push_back({run, trace});

@@ -1,4 +1,4 @@
-//===- prediction_output.cpp - what frontload-predict prints ---------------===//
+//===- prediction_output.cpp - the output of frontload-predict -------------===//
 
 #include "predict/prediction_output.h"
 #include "llvm/ADT/STLExtras.h"

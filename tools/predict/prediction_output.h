@@ -1,4 +1,4 @@
-//===- prediction_output.h - what frontload-predict prints -----------------===//
+//===- prediction_output.h - the output of frontload-predict ---------------===//
 
 #ifndef FRONTLOAD_TOOLS_PREDICT_PREDICTION_OUTPUT_H
 #define FRONTLOAD_TOOLS_PREDICT_PREDICTION_OUTPUT_H
@@ -9,13 +9,13 @@
 
 namespace frontload {
 
-/// A table for each trace: what its start costs on each device.
+/// A table for each trace: the cost of its start on each device.
 void printText(const Question &question, llvm::ArrayRef<Prediction> predictions);
 
 /// The same as JSON of the schema "frontload-predict/1".
 void printJson(const Question &question, llvm::ArrayRef<Prediction> predictions);
 
-/// For each trace the addresses that it touched in the recorded build, and what they are in the
+/// For each trace the addresses that it touched in the recorded build, and the matching ones in the
 /// program, as JSON of the schema "frontload-touches/1".
 void printTouches(const Question &question, llvm::ArrayRef<std::string> traces);
 

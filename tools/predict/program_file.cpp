@@ -1,4 +1,4 @@
-//===- program_file.cpp - a program that a start is predicted of -----------===//
+//===- program_file.cpp - the program of a prediction ----------------------===//
 
 #include "predict/program_file.h"
 #include "llvm/Object/BuildID.h"
@@ -30,7 +30,7 @@ bool ProgramFile::isModule(StringRef modulePath, StringRef id) const {
 }
 
 bool ProgramFile::isSameBuild(const ProgramFile &other) const {
-  // To compare its bytes, a large file would have to be read as a whole.
+  // Comparing the bytes of a large file reads all of it.
   return sys::fs::equivalent(path, other.path) || bytes() == other.bytes();
 }
 

@@ -1,4 +1,4 @@
-//===- program_file.h - a program that a start is predicted of -------------===//
+//===- program_file.h - the program of a prediction ------------------------===//
 
 #ifndef FRONTLOAD_TOOLS_PREDICT_PROGRAM_FILE_H
 #define FRONTLOAD_TOOLS_PREDICT_PROGRAM_FILE_H
@@ -15,12 +15,12 @@ namespace frontload {
 /// The bytes of a file; ends the program if it cannot be read.
 std::unique_ptr<llvm::MemoryBuffer> readFile(const llvm::Twine &path);
 
-/// A linked file, as its bytes and as LLVM sees it. What is none ends the program.
+/// A linked file: its bytes, and LLVM's view of it. A file of another kind ends the program.
 struct ProgramFile {
   explicit ProgramFile(const std::string &path);
 
   llvm::StringRef bytes() const { return buffer->getBuffer(); }
-  /// Whether a trace's module is this file. Without build-ids, a name must do.
+  /// Whether a trace's module is this file. Without build-ids, the base name decides.
   bool isModule(llvm::StringRef modulePath, llvm::StringRef id) const;
   bool isSameBuild(const ProgramFile &other) const;
 
@@ -30,7 +30,7 @@ struct ProgramFile {
   std::string name, buildId;
 };
 
-/// What `expected` has; if it is an error, ends the program with it, as bad contents of `thing`.
+/// The value of `expected`. An error ends the program, as bad contents of `thing`.
 template <class T>
 T orExit(llvm::Expected<T> expected, const llvm::Twine &thing, const llvm::Twine &note) {
   if (!expected)

@@ -1,4 +1,4 @@
-//===- references.cpp - pairs up what two builds of a program refer to -----===//
+//===- references.cpp - pairs the references of two builds -----------------===//
 
 #include "predict/references.h"
 #include "elf/elf_file.h"
@@ -30,8 +30,7 @@ bool LinkedImage::isData(uint64_t address) const {
   return segment && !segment->isExecutable;
 }
 
-/// Where RELR says that there is a relative relocation, and REL, the address is in the file; RELA
-/// has it in the relocation.
+/// RELR relocations, like REL ones, have the address in the file; RELA has it in the relocation.
 template <class ELFT>
 static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
                          DenseMap<uint64_t, uint64_t> &pointers) {
@@ -39,11 +38,11 @@ static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
-  // A hostile table may name more places than there is room for in the file, or such as are not.
-  size_t most = file.getBufSize() / sizeof(Word);
+  // A hostile table may name more places than fit in the file, or places outside of it.
+  size_t maxPointers = file.getBufSize() / sizeof(Word);
   auto add = [&](uint64_t place, std::optional<uint64_t> address) {
     StringRef word = image.at(place);
-    if (word.size() >= sizeof(Word) && pointers.size() < most)
+    if (word.size() >= sizeof(Word) && pointers.size() < maxPointers)
       pointers[place] =
           address ? *address : uint64_t(support::endian::read<Word, ELFT::Endianness>(word.data()));
   };
@@ -82,8 +81,8 @@ DenseMap<uint64_t, uint64_t> LinkedImage::pointers() const {
 
 /// An operand at an address relative to the next instruction is a ModRM byte with mod 0 and r/m 5,
 /// and four bytes (Intel's manual, volume 2, 2.2.1.6). An immediate operand may follow; it moves
-/// both addresses of the pair alike, by no more than its size. What only looks like an operand
-/// hardly ever gives two addresses of data.
+/// both addresses of the pair alike, by no more than its size. Bytes that only look like an operand
+/// hardly ever give two addresses of data.
 void pairReferences(const LinkedImage &recorded, const LinkedImage &target, AddressPair function,
                     uint64_t size, std::vector<AddressPair> &found) {
   StringRef one = recorded.at(function.recorded).take_front(size);

@@ -1,8 +1,8 @@
-//===- references.h - pairs up what two builds of a program refer to -------===//
+//===- references.h - pairs the references of two builds -------------------===//
 //
-// Jump tables, literals and merged strings have no symbols, so no name tells where another layout
-// has them. But what refers to them has a name: the same instruction of the same function, or the
-// same relocated pointer, refers to the same thing in both builds.
+// Jump tables, literals and merged strings have no symbols, so names do not find them in another
+// layout. But the same instruction of the same function, or the same relocated pointer, refers to
+// the same thing in both builds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace frontload {
 
-/// An address of the recorded build, and where the other one has the same.
+/// An address of the recorded build, and the matching one of the other build.
 struct AddressPair {
   uint64_t recorded, target;
   friend auto operator<=>(const AddressPair &, const AddressPair &) = default;
@@ -26,10 +26,10 @@ struct AddressPair {
 /// A linked file by its addresses.
 class LinkedImage {
 public:
-  /// Without segments if those of the file cannot be read: nothing is found in it.
+  /// Without segments if they cannot be read: nothing is found in it.
   explicit LinkedImage(const llvm::object::ELFObjectFileBase &file);
 
-  /// As LinkedFile has it.
+  /// As in LinkedFile.
   llvm::StringRef at(uint64_t address) const { return linked().at(address); }
   bool isCode(uint64_t address) const;
   bool isData(uint64_t address) const;
@@ -43,12 +43,11 @@ private:
   std::vector<FileSegment> segments;
 };
 
-/// What the function at a pair of addresses refers to, if it is of x86-64: appended to `found`.
+/// Appends the references of the function at a pair of addresses to `found`, if it is of x86-64.
 void pairReferences(const LinkedImage &recorded, const LinkedImage &target, AddressPair function,
                     uint64_t size, std::vector<AddressPair> &found);
 
-/// Sorts the pairs by their recorded address, and leaves of those that have the same one what most
-/// of them say.
+/// Sorts the pairs by their recorded address, and keeps the most frequent target of each.
 void sortAndVote(std::vector<AddressPair> &pairs);
 
 } // namespace frontload

@@ -1,4 +1,4 @@
-//===- symbol_map.cpp - finds what a trace touched in another build --------===//
+//===- symbol_map.cpp - finds touches of a trace in another build ----------===//
 
 #include "predict/symbol_map.h"
 #include "elf/elf_object.h"
@@ -37,7 +37,7 @@ Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase
   return symbols;
 }
 
-/// Whether a linker made all of a section, or has to keep its order, so that an offset in it says
+/// Whether a linker made all of a section, or has to keep its order, so that an offset in it means
 /// the same in both builds.
 static bool keepsItsOrder(StringRef name) {
   return none_of(
@@ -45,7 +45,7 @@ static bool keepsItsOrder(StringRef name) {
       [&](StringRef moved) { return name.starts_with(moved); });
 }
 
-/// The basic blocks of a file; none if it does not tell.
+/// The basic blocks of a file; none if it has no map.
 static std::vector<FunctionBlocks> blocksOf(const ELFObjectFileBase &file) {
   auto blocks = readBlockMap(file.getMemoryBufferRef());
   if (blocks)
@@ -95,7 +95,7 @@ Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
   return map;
 }
 
-/// The pointers of each datum of one name refer to the same.
+/// Pointers at the same offset of the same datum refer to the same thing.
 void SymbolMap::pairPointers() {
   DenseMap<uint64_t, uint64_t> inTarget = targetImage.pointers();
   for (auto [place, address] : recordedImage.pointers()) {
@@ -133,7 +133,7 @@ void SymbolMap::learn(ArrayRef<uint64_t> touched) {
                      found);
       continue;
     }
-    // A function that was split has another size, and each of its blocks its own place.
+    // A function that was split has another size, and its blocks lie in different places.
     uint64_t done = symbol->address;
     blocks.forEachIn(symbol->address, end, [&](uint64_t one, uint64_t another, uint64_t size) {
       if (one >= done)
@@ -177,7 +177,7 @@ std::optional<uint64_t> SymbolMap::findByName(uint64_t address) const {
   return other->address + offset;
 }
 
-/// What no symbol names is between the same two symbols as far apart, or was moved away.
+/// Bytes without a symbol keep their distance to the symbols around them, or were moved away.
 std::optional<uint64_t> SymbolMap::findByNeighbours(uint64_t address) const {
   auto symbol = symbolAt(address);
   if (symbol == recorded.end() || std::next(symbol) == recorded.end())
@@ -190,8 +190,8 @@ std::optional<uint64_t> SymbolMap::findByNeighbours(uint64_t address) const {
   return before->address + offset;
 }
 
-/// A literal is found by the reference to its beginning, if it reaches as far. If it does not, it
-/// is the next one that was touched: a trace tells granules, in which there may be several strings.
+/// A literal is found by the reference to its beginning, if it reaches to `address`. If it does
+/// not, the next literal was touched: a trace records granules, which may have several strings.
 std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
   auto symbol = symbolAt(address);
   uint64_t named = symbol == recorded.end() ? 0 : symbol->address + symbol->size;
@@ -210,7 +210,7 @@ std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
   return within ? std::optional(within->target) : std::nullopt;
 }
 
-/// How much what is referred to by a pair of addresses is the same up to another address.
+/// How alike the bytes at a pair of addresses are, up to `address` in the recorded build.
 SymbolMap::Likeness SymbolMap::compareTo(AddressPair pair, uint64_t address) const {
   uint64_t size = address - pair.recorded + 1;
   StringRef one = recordedImage.at(pair.recorded), other = targetImage.at(pair.target);

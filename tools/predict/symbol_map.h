@@ -1,8 +1,8 @@
-//===- symbol_map.h - finds what a trace touched in another build ----------===//
+//===- symbol_map.h - finds touches of a trace in another build ------------===//
 //
 // A trace has addresses of the build that was recorded. Another layout of the same program has the
 // same functions and data elsewhere, under the same names. Code of functions that were split is
-// found by their basic blocks (block_pairs.h), and what has no name by what refers to it
+// found by their basic blocks (block_pairs.h), and data without a name by references to it
 // (references.h).
 //
 //===----------------------------------------------------------------------===//
@@ -25,18 +25,17 @@ public:
   static llvm::Expected<SymbolMap> create(const llvm::object::ELFObjectFileBase &recorded,
                                           const llvm::object::ELFObjectFileBase &target);
 
-  /// Learns what the functions at these addresses of `recorded` refer to. Those that never ran
-  /// would tell little more, and take their time.
+  /// Reads the references of the functions at these addresses of `recorded`. Functions that never
+  /// ran would add little, and take time.
   void learn(llvm::ArrayRef<uint64_t> touched);
 
-  /// Where in `target` that is which has this address in `recorded`; nothing where it is not known,
-  /// or not there.
+  /// The address in `target` that matches this one in `recorded`; nothing if it is unknown.
   std::optional<uint64_t> find(uint64_t address) const;
 
 private:
-  /// The source file before the name of a local symbol, and nothing before that of a global one;
-  /// then how many of that name come before it: statics of a file may share one, and each link of
-  /// the same objects has them in the same order.
+  /// Of a symbol: the source file if it is local, its name, and the number of earlier ones with
+  /// both. Statics of a file may share a name, and each link of the same objects has them in the
+  /// same order.
   using Name = std::tuple<llvm::StringRef, llvm::StringRef, unsigned>;
   struct Symbol {
     uint64_t address, size;
@@ -69,7 +68,7 @@ private:
   BlockPairs blocks;
   std::vector<Symbol> recorded; // ascending
   llvm::DenseMap<Name, Symbol> target;
-  std::vector<AddressPair> references, fromPointers; // sorted; the former have the latter
+  std::vector<AddressPair> references, fromPointers; // sorted; the former include the latter
   std::vector<std::pair<Section, Section>> sections; // of one name in both builds
   bool isX86;
 };

@@ -20,13 +20,13 @@ namespace frontload {
 /// Whether a module, by its path and its build-id (empty if it has none), is the file asked for.
 using ModuleFilter = llvm::function_ref<bool(llvm::StringRef path, llvm::StringRef buildId)>;
 
-/// The addresses that the trace in `bytes` says were touched in the modules that `isWanted`
-/// accepts, in the order of first touch; fails if none of its modules is. Errors say
-/// `path: offset N: what is wrong`.
+/// The addresses that the trace in `bytes` has as touched in the modules that `isWanted` accepts,
+/// in the order of first touch; fails if it accepts none. Errors say `path: offset N: what is
+/// wrong`.
 llvm::Expected<std::vector<uint64_t>> readTrace(llvm::StringRef path, llvm::StringRef bytes,
                                                 ModuleFilter isWanted);
 
-/// What a trace says of the run that it is part of; 0 if it does not say, or is no trace.
+/// The run that a trace is part of; 0 if it has no number, or is no trace.
 struct TraceRun {
   uint64_t number = 0;
   bool isForked = false;

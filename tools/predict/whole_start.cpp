@@ -1,4 +1,4 @@
-//===- whole_start.cpp - what a start costs with all of its files ----------===//
+//===- whole_start.cpp - the cost of a start with all of its files ---------===//
 
 #include "predict/whole_start.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,13 +15,13 @@ static constexpr uint64_t pageBytes = 4096;
 /// A list's pieces of 1 MiB are one request each on a machine with memory to spare: of Debian's
 /// clang on the slow disk 255 requests (by the model 241), of the same with fronts 102 (97).
 static constexpr uint64_t pagesSideBySide = 2;
-/// The model keeps something of each page.
-static constexpr uint64_t largestFile = uint64_t(1) << 36;
+/// The model keeps a record of each page.
+static constexpr uint64_t maxFile = uint64_t(1) << 36;
 
 static FileSegment wholeFile(uint64_t size) { return {0, 0, size, size, false}; }
 
-/// The segments of the ELF file at a path; the whole of it, if it is none, not there or of another
-/// size now: the segments would lie outside of the file that is meant.
+/// The segments of the ELF file at a path; one for the whole file if it is no ELF file, missing, or
+/// of another size now, whose segments would lie outside of the meant file.
 static std::vector<FileSegment> segmentsOf(StringRef path, uint64_t size) {
   auto buffer = MemoryBuffer::getFile(path, false, /*RequiresNullTerminator=*/false);
   if (buffer && (*buffer)->getBufferSize() == size) {
@@ -39,7 +39,7 @@ static Expected<FileOfStart> readFileOfStart(const json::Value &value) {
   auto size = object ? object->getInteger("size") : std::nullopt;
   auto isMapped = object ? object->getBoolean("is_mapped") : std::nullopt;
   const json::Array *touched = object ? object->getArray("touched") : nullptr;
-  if (!path || !size || *size < 0 || uint64_t(*size) > largestFile || !isMapped || !touched)
+  if (!path || !size || *size < 0 || uint64_t(*size) > maxFile || !isMapped || !touched)
     return createStringError("a file lacks its path, size, is_mapped or touched");
   FileOfStart file = {path->str(), uint64_t(*size), {}, {}};
   uint64_t pages = divideCeil(file.size, pageBytes);
@@ -76,14 +76,14 @@ Expected<std::vector<FileOfStart>> readWholeStart(StringRef text) {
   return found;
 }
 
-/// What a list asks for: the touched pages, with the gaps that are worth it.
+/// The ranges that a list asks for: the touched pages, with the gaps that are worth it.
 static std::vector<FileRange> rangesOf(const FileOfStart &file, const DeviceProfile &device) {
   std::vector<FileRange> sorted, merged;
   for (const TouchedPages &each : file.touched)
     sorted.push_back({each.page * pageBytes, (each.page + each.count) * pageBytes});
   llvm::sort(sorted, [](FileRange a, FileRange b) { return a.begin < b.begin; });
   for (FileRange range : sorted)
-    if (!merged.empty() && range.begin <= merged.back().end + device.largestGap)
+    if (!merged.empty() && range.begin <= merged.back().end + device.maxGap)
       merged.back().end = std::max(merged.back().end, range.end);
     else
       merged.push_back(range);
@@ -126,7 +126,7 @@ static FileCost costOf(const FileOfStart &file, const DeviceProfile &device, boo
   return {model.counts(), asked.size()};
 }
 
-/// The same touches of a file that has its touched pages first.
+/// The same touches of a file with its touched pages first.
 static FileOfStart withFront(const FileOfStart &file) {
   uint64_t pages = 0;
   for (const TouchedPages &each : file.touched)

@@ -1,8 +1,8 @@
-//===- whole_start.h - what a start costs with all of its files ------------===//
+//===- whole_start.h - the cost of a start with all of its files -----------===//
 //
 // A reading list says which pages of all files a start touches, in what order, and how. The model
-// of the kernel says what it makes of that file by file, of a start as it is, with the list asked
-// for beforehand (frontload-run --files), and if the file had a front.
+// of the kernel computes the cost of each file: as it is, with the list prefetched (frontload-run
+// --files), and if the file had a front.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct FileOfStart {
   std::string path;
   uint64_t size;
   std::vector<TouchedPages> touched; ///< in the order of first touch
-  /// As it is mapped; what is no ELF file is one segment.
+  /// As mapped; a file that is no ELF file is one segment.
   std::vector<FileSegment> segments;
 };
 
@@ -38,7 +38,7 @@ struct FileOfStart {
 ///                           "touched": [[page, count, 1 if by read(2)], ...]}, ...]}
 llvm::Expected<std::vector<FileOfStart>> readWholeStart(llvm::StringRef json);
 
-/// What one file costs.
+/// The cost of one file.
 struct FileCost {
   StartCounts counts;
   uint64_t asked = 0; ///< ranges that are asked for beforehand, all at once
@@ -46,7 +46,7 @@ struct FileCost {
 struct FileCosts {
   FileCost asItIs, list;
   /// If the file had a front: its touched pages side by side, in the order of first touch. A real
-  /// one is no larger: it has the touched functions and data of these pages, not all of them.
+  /// front is no larger: it has only the touched functions and data of these pages.
   FileCost front, frontAndList;
 };
 

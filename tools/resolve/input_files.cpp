@@ -15,14 +15,14 @@ static Error bad(const Twine &path, const Twine &what) {
   return createStringError(path + ": " + what);
 }
 
-/// Whether there are names in an ELF file; says why not.
+/// Fails if an ELF file is damaged or stripped.
 static Error checkElf(const Twine &path, StringRef bytes, bool isLinked) {
   bool hasSymbols = false;
   bool isOpen = withElfObject(bytes, isLinked,
                               [&](const auto &object) { hasSymbols = !object.symbols().empty(); });
   if (!isOpen)
     return bad(path, "a damaged ELF file");
-  // An object may have none; what is linked has lost them.
+  // An object may have no symbols; a linked file without symbols was stripped.
   return hasSymbols || !isLinked ? Error::success()
                                  : bad(path, "is stripped: it has no symbol table");
 }

@@ -19,7 +19,7 @@
 
 namespace frontload {
 
-/// A file that cannot be opened; other errors are about what is in one.
+/// A file that cannot be opened; other errors are about the contents of a file.
 class CannotOpen : public llvm::ErrorInfo<CannotOpen> {
 public:
   static char ID;
@@ -34,8 +34,8 @@ private:
 
 class InputFiles {
 public:
-  /// Adds the objects of a file. What is in an archive and is no ELF object (bitcode, say) is only
-  /// counted.
+  /// Adds the objects of a file. Members of archives that are no ELF objects (bitcode, say) are
+  /// only counted.
   llvm::Error add(const std::string &path);
 
   llvm::ArrayRef<InputObject> objects() const { return all; }
@@ -45,7 +45,7 @@ private:
   llvm::Error addArchive(const std::string &path, llvm::MemoryBufferRef buffer);
 
   std::deque<std::unique_ptr<llvm::MemoryBuffer>> buffers;
-  std::deque<std::unique_ptr<llvm::object::Archive>> archives; // they own the members of thin ones
+  std::deque<std::unique_ptr<llvm::object::Archive>> archives; // own the members of thin archives
   std::deque<std::string> paths;
   std::vector<InputObject> all;
   unsigned others = 0;

@@ -17,7 +17,7 @@ struct Match {
 };
 } // namespace
 
-/// A source file's name without its folder, or that of an object without what it ends with.
+/// The name of a source file without its folder, or of an object also without its extension.
 static StringRef stem(StringRef file) {
   file.consume_back(")");
   file = file.substr(file.rfind('(') + 1);
@@ -29,14 +29,14 @@ static StringRef stem(StringRef file) {
 
 bool isOfOneSource(StringRef file, StringRef object) {
   StringRef source = stem(file), built = stem(object);
-  // A source file has an extension, which what it is built into may have, too.
+  // A source file has an extension, which its object's name may also contain.
   return !source.empty() && (source == built || source.rsplit('.').first == built);
 }
 
 Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, StringRef path,
                                               StringRef list) {
   NameTable names(profile);
-  // What the profile calls files, by what an object that is made of them may be called.
+  // The files in the profile, by the possible stems of objects built from them.
   StringMap<SmallVector<CachedHashStringRef, 1>> filesOf;
   StringSet<> known;
   for (const ProfileEntry &entry : profile.entries) {

@@ -5,8 +5,8 @@
 //   OBJECT BINDING NAME ...
 //
 // with a zero byte after each field. OBJECT is the base name of the file, or archive(member).
-// BINDING is `local` or `global`. NAME is the symbol as another system has it, without what the
-// format puts around names. Further fields are ignored.
+// BINDING is `local` or `global`. NAME is the symbol without the decoration of its file format.
+// Further fields are ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +28,13 @@ struct ListedPlace {
   llvm::StringRef object, name;
 };
 
-/// All of them, in the order of the list; `path` is for messages.
+/// The symbols that entries stand for, in the order of the list; `path` is for messages.
 llvm::Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile,
                                                     llvm::StringRef path, llvm::StringRef list);
 
-/// Whether a local symbol that the profile knows in `file`, an object or a source file, may be the
-/// one of `object`. The same source is built into other objects on other systems: `lib.a(b.cpp.o)`
-/// and `b.cpp.obj` are alike, and so are `b.cpp` and `b.o`.
+/// Whether a local symbol recorded in `file`, an object or a source file, may be that of `object`.
+/// Other systems build the same source into other objects: `lib.a(b.cpp.o)` and `b.cpp.obj` are
+/// alike, and so are `b.cpp` and `b.o`.
 bool isOfOneSource(llvm::StringRef file, llvm::StringRef object);
 
 } // namespace frontload

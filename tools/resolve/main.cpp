@@ -1,8 +1,7 @@
-//===- main.cpp - frontload-resolve: what names are in a link --------------===//
+//===- main.cpp - frontload-resolve: finds names in a link -----------------===//
 //
-// One place (names/) decides what a profile's names stand for. With this program, the scripts ask
-// it about links that they write order files for, and about programs that are linked.
-// resolved_lines.h describes its output.
+// Only names/ decides what a profile's names stand for. Through this program, the scripts use it
+// for links that need order files, and for linked programs. resolved_lines.h describes its output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +60,7 @@ exit status:
   fail(code, toString(std::move(error)), note);
 }
 
-/// To take a million names apart takes half a second, so what they are in is not left before this.
+/// Exits without destructors: freeing a million names takes half a second.
 [[noreturn]] static void end() {
   outs().flush();
   if (outs().has_error())
@@ -69,7 +68,7 @@ exit status:
   std::_Exit(0);
 }
 
-/// What is in a list of symbols.
+/// Finds names in a list of symbols.
 [[noreturn]] static void resolveListed(const StartupProfile &profile) {
   if (fileArguments.size() != 1 || startupSetOption || blocksOption)
     fail(exitUsage, "--listed takes one FILE, and no other option",
@@ -86,7 +85,7 @@ exit status:
   end();
 }
 
-/// What is in objects and archives, or in a linked file. The profile is that of the text.
+/// Finds names in objects and archives, or in a linked file. `profile` refers to `text`.
 [[noreturn]] static void resolveFiles(StartupProfile &profile, MemoryBuffer &text) {
   InputFiles files;
   for (const std::string &path : fileArguments)

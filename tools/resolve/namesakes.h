@@ -1,7 +1,7 @@
 //===- namesakes.h - how many sections have one name -----------------------===//
 //
-// If a linker is told by name what to place, it matters what else has that name. Copies of one
-// COMDAT group are not namesakes: only one of them is linked.
+// A linker that places sections by name also places their namesakes. Copies of one COMDAT group are
+// not namesakes: only one of them is linked.
 //
 //===----------------------------------------------------------------------===//
 

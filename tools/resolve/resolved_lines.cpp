@@ -1,4 +1,4 @@
-//===- resolved_lines.cpp - how frontload-resolve says what it has found ---===//
+//===- resolved_lines.cpp - the output of frontload-resolve ----------------===//
 
 #include "resolve/resolved_lines.h"
 #include "elf/block_map.h"
@@ -19,7 +19,7 @@ using namespace llvm;
 
 namespace frontload {
 
-/// So many places are a thread's work; then what was read of a mapped file is given back.
+/// The places of one piece of work. After a piece, the pages of a mapped file are freed.
 static constexpr size_t placesAtATime = 1 << 16;
 
 namespace {

@@ -1,4 +1,4 @@
-//===- resolved_lines.h - how frontload-resolve says what it has found -----===//
+//===- resolved_lines.h - the output of frontload-resolve ------------------===//
 //
 // Lines of fields, separated by TAB. Names are escaped as in startup profiles. First
 //
@@ -29,7 +29,7 @@
 //
 //   blocks ENTRY OBJECT SYMBOL HASH BLOCK...
 //
-//     HASH     of what does not change when its blocks move (block_map.h), in 16 digits
+//     HASH     of everything that stays when its blocks move (block_map.h), in 16 digits
 //     BLOCK    ID:SIZE, and behind it `p` if it is a landing pad; by address
 //
 // With --startup-set it writes, in planned order, the sections that a front would hold, and those
@@ -59,7 +59,7 @@ namespace frontload {
 /// The first line.
 inline constexpr char resolvedHeader[] = "frontload-resolve 2\n";
 
-/// Where the entries of `profile` are in `objects`; the lines are made in so many threads.
+/// Where the entries of `profile` are in `objects`; makes the lines in `numThreads` threads.
 void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                  llvm::ArrayRef<InputObject> objects, unsigned numThreads);
 
@@ -67,7 +67,7 @@ void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const Sta
 llvm::Error writeBlocks(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                         llvm::ArrayRef<InputObject> objects);
 
-/// Where they are in a list of symbols.
+/// Where the entries are in a list of symbols.
 void writeListed(llvm::raw_ostream &os, std::vector<ListedPlace> places);
 
 /// The sections of a front, and those that would follow it.

@@ -1,16 +1,16 @@
 /* interposer.c - preloaded into an lld, shows it other section names than its inputs have.
  *
- * ld.frontload --lld runs a linker that knows nothing of fronts. What makes it lay one out is a
- * linker script, and names of sections that the script can tell apart; this library puts these
- * names into what the linker has mapped or read of its inputs (plan_format.h). No file is changed:
- * mappings that are shared are left alone.
+ * ld.frontload --lld runs a linker that knows nothing of fronts. A linker script makes it lay one
+ * out, by names of sections that the script can tell apart. This library puts these names into the
+ * bytes that the linker has mapped or read of its inputs (plan_format.h). No file is changed:
+ * shared mappings are left alone.
  *
- * lld keeps merged strings in the order of a few bits of their hashes. Where it takes the hash from
- * a library, this one stands in front of it and gives the strings of startup the lowest bits, until
- * the linker maps its output: behind that, hashes are of the output.
+ * lld keeps merged strings in the order of a few bits of their hashes. If a shared library has the
+ * hash function, this library interposes it and gives the strings of startup the lowest bits, until
+ * the linker maps its output: later hashes are those of the output.
  *
- * It lives in a program that is not ours: no plan, nothing done; whatever is not in the plan passes
- * through; errno stays as the real function left it; no locks, no allocation.
+ * The program is not ours: without a plan nothing is done; all other files pass through; errno
+ * stays as the real function left it; no locks, no allocation.
  */
 #include "other_lld/interposer/plan_format.h"
 
@@ -53,7 +53,7 @@ static void *real_function(function *known, const char *name) {
   return real;
 }
 
-/* The libc of the linker may be older than ours, and have no function of this name. */
+/* By system call: the libc of the linker may be older than ours, and lack fstat(). */
 static bool get_status(int fd, struct stat *status) { return syscall(SYS_fstat, fd, status) == 0; }
 
 static bool is_valid(const struct frontload_plan *p, uint64_t size) {
@@ -91,7 +91,7 @@ __attribute__((constructor)) static void open_plan(void) {
   errno = before;
 }
 
-/* The planned file that is open as `fd`, if it is one, and still the one that was planned. */
+/* The planned file that is open as `fd`; null if it is none, or has changed since. */
 static struct frontload_plan_file *find_file(int fd) {
   struct stat status;
   if (!plan || fd < 0 || !get_status(fd, &status) || !S_ISREG(status.st_mode))
@@ -146,7 +146,7 @@ static void patch(struct frontload_plan_file *file, unsigned char *to, uint64_t 
       if (p->offset + i >= begin && p->offset + i < end)
         fits &= to[p->offset + i - begin] == p->before[i];
     if (!fits)
-      continue; /* ld.frontload sees what is missing */
+      continue; /* ld.frontload sees that the patch is missing */
     for (unsigned i = 0; i < FRONTLOAD_PATCH_SIZE; ++i)
       if (p->offset + i >= begin && p->offset + i < end)
         to[p->offset + i - begin] = p->after[i];
@@ -219,7 +219,7 @@ EXPORTED ssize_t read(int fd, void *buffer, size_t size) {
   ssize_t length = REAL(read)(fd, buffer, size);
   int before = errno;
   if (plan && length > 0) {
-    off_t end = lseek(fd, 0, SEEK_CUR); /* fails for what is no file */
+    off_t end = lseek(fd, 0, SEEK_CUR); /* fails for a pipe and the like */
     serve_read(fd, buffer, length, end - length);
   }
   errno = before;
@@ -241,8 +241,8 @@ static uint64_t ordered(uint64_t hash) {
   return rest | (shard > plan->least_other ? shard : plan->least_other);
 }
 
-/* llvm::xxh3_64bits(ArrayRef<uint8_t>), and what LLVM before 17 had in its place: xxHash64, also of
- * a StringRef. Both types are a pointer and a length. */
+/* llvm::xxh3_64bits(ArrayRef<uint8_t>), and xxHash64 of LLVM before 17, also with a StringRef. Both
+ * types are a pointer and a length. */
 #define XXH3 "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE"
 #define XXH64 "_ZN4llvm8xxHash64ENS_8ArrayRefIhEE"
 #define XXH64_OF_STRING "_ZN4llvm8xxHash64ENS_9StringRefE"

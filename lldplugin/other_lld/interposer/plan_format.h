@@ -1,9 +1,8 @@
 /* plan_format.h - what ld.frontload tells the library that it preloads into another lld.
  *
- * One file in memory, which both map and share: written by ld.frontload before the link, read by
- * the linker while it reads its inputs. Only `num_served` and the last table are written
- * then. All offsets are in bytes
- * from the beginning; both programs run on one machine, so integers are as it has them.
+ * One file in memory, which both programs map: written by ld.frontload before the link, read by the
+ * linker while it reads its inputs. The linker writes only `num_served` and the last table. Offsets
+ * are in bytes from the beginning. Both programs run on one machine, so integers are native.
  *
  *   struct frontload_plan
  *   struct frontload_plan_file[num_files]      ascending by device, then by inode
@@ -27,8 +26,8 @@
 struct frontload_plan {
   char magic[16];
   uint64_t num_files, num_patches, num_slots; /* num_slots is 0 or a power of two */
-  /* What becomes of the hash h of a string: of those in the table h without the bits of
-   * `shard_bits`, of others h with at least `least_other` in these bits. */
+  /* A hash in the table loses the bits of `shard_bits`; any other hash gets at least `least_other`
+   * in these bits. */
   uint64_t shard_bits, least_other;
 };
 
