@@ -66,7 +66,7 @@ static bool find_offset(const struct elf_start *start, uint64_t address, bool is
   return false;
 }
 
-static bool overlaps(const struct ranges *ranges, const struct range *other) {
+static bool meets_another(const struct ranges *ranges, const struct range *other) {
   for (unsigned i = 0; i < ranges->count; ++i)
     if (ranges->range[i].begin < other->end && other->begin < ranges->range[i].end)
       return true;
@@ -90,7 +90,7 @@ static bool find_each(const struct elf_start *start, const struct frontload_note
     struct range range;
     if (!find_offset(start, begin, false, &range.begin) ||
         !find_offset(start, end, true, &range.end) || range.end <= range.begin ||
-        range.end - range.begin != end - begin || overlaps(ranges, &range))
+        range.end - range.begin != end - begin || meets_another(ranges, &range))
       return false;
     add_range(ranges, &range);
   }

@@ -12,7 +12,8 @@
 
 #include <errno.h>
 
-const char *frontload_find_variable(const char *name_and_equals) {
+/* The value of a variable, named with the equals sign; NULL: there is none. */
+static const char *find_variable(const char *name_and_equals) {
   size_t size = string_size(name_and_equals);
   for (char **environment = *ADDRESS_IN_LIBC(environ); environment && *environment; ++environment) {
     size_t i = 0;
@@ -85,8 +86,13 @@ static bool read_pattern(struct config *config, const char *value) {
   return !pattern.overflow;
 }
 
-void frontload_expand_pattern(const struct config *config, uint32_t pid, struct text *path) {
-  text_add_pattern(path, config->pattern, pid);
+/* Fills config->role, or says why it cannot. */
+static bool read_role(struct config *config) {
+  const char *value = find_variable(FRONTLOAD_ROLE_VARIABLE "=");
+  if (!value || !*value || frontload_copy_role(config->role, value))
+    return true;
+  frontload_warn(config, FRONTLOAD_ROLE_VARIABLE, FRONTLOAD_NO_ROLE, 0, UNRECORDED);
+  return false;
 }
 
 static struct recorder *make_recorder(const char *value) {
@@ -100,7 +106,7 @@ static struct recorder *make_recorder(const char *value) {
   if (error < 0)
     frontload_warn(config, "madvise(MADV_WIPEONFORK)", "Linux 4.14 or newer is needed", error,
                    UNRECORDED);
-  if (error < 0 || !read_pattern(config, value) || !frontload_read_role(config)) {
+  if (error < 0 || !read_pattern(config, value) || !read_role(config)) {
     sys_unmap(recorder, sizeof *recorder);
     return NOT_RECORDING;
   }
@@ -108,7 +114,7 @@ static struct recorder *make_recorder(const char *value) {
 }
 
 static struct recorder *recorder_as_asked(void) {
-  const char *value = frontload_find_variable("FRONTLOAD_TRACE=");
+  const char *value = find_variable("FRONTLOAD_TRACE=");
   bool wanted = value && *value && !libc_auxiliary_value(AT_SECURE);
   return wanted ? make_recorder(value) : NOT_RECORDING;
 }

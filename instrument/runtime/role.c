@@ -5,14 +5,6 @@
 #include "frontload.h"
 #include "signals.h"
 
-bool frontload_read_role(struct config *config) {
-  const char *value = frontload_find_variable(FRONTLOAD_ROLE_VARIABLE "=");
-  if (!value || !*value || frontload_copy_role(config->role, value))
-    return true;
-  frontload_warn(config, FRONTLOAD_ROLE_VARIABLE, FRONTLOAD_NO_ROLE, 0, UNRECORDED);
-  return false;
-}
-
 static void set_role(const char *role) {
   struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (!recorder)

@@ -168,8 +168,6 @@ static inline uintptr_t foreign_page(uintptr_t address) { return address | 0xfff
 
 /* environment.c: makes the recorder, or decides not to record; NULL: undecided yet. */
 struct recorder *frontload_start_recorder(void);
-/* environment.c: the trace's path for process `pid`. */
-void frontload_expand_pattern(const struct config *config, uint32_t pid, struct text *path);
 
 /* first_touch.c: false in a child of vfork, which runs in its parent's memory. `thread` is the
  * caller's id. If a forked child calls vfork before its first touch, its pid is not known yet: the
@@ -177,10 +175,6 @@ void frontload_expand_pattern(const struct config *config, uint32_t pid, struct 
  * of the first. */
 bool frontload_is_own_process(struct recorder *recorder, uint32_t thread);
 
-/* environment.c: the value of a variable, named with the equals sign; NULL: there is none. */
-const char *frontload_find_variable(const char *name_and_equals);
-/* role.c: fills config->role, or warns and returns false. */
-bool frontload_read_role(struct config *config);
 
 /* sharing.c: the recorder of another copy of the runtime, or NULL. */
 struct recorder *frontload_find_shared_recorder(void);

@@ -179,8 +179,8 @@ struct session *frontload_open_session(struct recorder *recorder) {
   sys_advise(session, sizeof *session, MADV_WIPEONFORK);
   session->config = &recorder->config;
   struct text path = text_in(session->path, PATH_CAPACITY);
-  frontload_expand_pattern(&recorder->config, __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED),
-                           &path);
+  text_add_pattern(&path, recorder->config.pattern,
+                   __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED));
   const size_t size = path.size;
   long error = set_up(recorder, session, &path);
 

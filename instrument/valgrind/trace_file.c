@@ -236,7 +236,7 @@ void trace_event(enum frontload_record_kind kind, ModuleFile *program, ModuleFil
 }
 
 void trace_mark_startup_done(void) {
-  if (state == OPEN || state == FULL)
+  if ((state == OPEN || state == FULL) && can_count())
     header->startup_done = 1;
 }
 

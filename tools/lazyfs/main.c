@@ -89,8 +89,12 @@ static int lazy_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, of
   (void)offset, (void)file, (void)flags;
   int fd = openat(folder, relative(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *names = fd < 0 ? NULL : fdopendir(fd);
-  if (!names)
-    return -errno;
+  if (!names) {
+    int error = errno;
+    if (fd >= 0)
+      close(fd);
+    return -error;
+  }
   for (struct dirent *entry; (entry = readdir(names));) {
     struct stat status = {.st_ino = entry->d_ino, .st_mode = (mode_t)DTTOIF(entry->d_type)};
     if (fill(buffer, entry->d_name, &status, 0, (enum fuse_fill_dir_flags)0))
