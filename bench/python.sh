@@ -1,5 +1,5 @@
-# Sets $python to an interpreter that has the bench's packages, and the folders that it looks into.
-# Sourced by the programs here, which have set $here.
+# Sets $python to an interpreter with the bench's packages, and the folders of its modules. Sourced
+# by the programs here, which have set $here.
 python=${FRONTLOAD_PYTHON:-$here/../build/venv/bin/python}
 [ -x "$python" ] || python=python3
 export PYTHONPATH="$here:$here/../scripts${PYTHONPATH:+:$PYTHONPATH}"

@@ -3,7 +3,7 @@
 # Checks whether programs of this build can be linked with a front: compiles a program in each
 # language, and links it with a profile. If no language is named, these are the enabled ones of C,
 # C++, Objective-C, Objective-C++ and Fortran. RESULT becomes TRUE or FALSE; if FALSE, OUTPUT
-# becomes what was said. Without RESULT, the configuration stops instead. The command works like
+# becomes the error. Without RESULT, the configuration stops instead. The command works like
 # check_ipo_supported.
 
 function(check_frontload_supported)
@@ -47,7 +47,7 @@ function(check_frontload_supported)
   endif()
 endfunction()
 
-# Sets `result` to what prevents a front of a program in `language`, or to nothing.
+# Sets `result` to the obstacle to a front of a program in `language`, or to nothing.
 function(_frontload_try_language result language)
   set(text "int main(void) { return 0; }\n")
   if(language STREQUAL "C")

@@ -17,12 +17,12 @@ endfunction()
 # Reads the arguments of the calling function, whose first is `target`, and sets
 #   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE    values, or empty
 #   READY                                        options of frontload record, or empty
-#   DATA BLOCKS INSTRUMENT PREFETCH PGO          ON or OFF; BLOCKS sets DATA, too
-#   COMMANDS                                     how many there are, and of each <i> from 1 on
+#   DATA BLOCKS INSTRUMENT PREFETCH PGO          ON or OFF; BLOCKS also sets DATA
+#   COMMANDS                                     their number, and of each <i> from 1 on
 #   PROGRAM_<i> ARGUMENTS_<i>                    what to run; a list, as a custom command takes it
 #   WORKLOAD_<i> WEIGHT_<i>                      a name and a number, or empty
 #
-# A macro, because ARGV0, ARGV1 and so on are what keeps the arguments apart.
+# A macro, because only ARGV0, ARGV1 and so on keep the arguments apart.
 macro(_frontload_parse)
   set(values PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE)
   set(options DATA BLOCKS INSTRUMENT PREFETCH PGO)
@@ -115,7 +115,7 @@ macro(_frontload_parse)
   _frontload_check_values("${target}")
 endmacro()
 
-# Checks what _frontload_parse found, before anything is done with it.
+# Checks the variables of _frontload_parse before they are used.
 function(_frontload_check_values target)
   if(NOT MIN_MATCH STREQUAL ""
      AND NOT (MIN_MATCH MATCHES "^[0-9]+(\\.[0-9]+)?$" AND MIN_MATCH LESS_EQUAL 100))

@@ -1,14 +1,14 @@
-# BLOCKS: only the basic blocks that a start runs are in the front, not the whole functions.
+# BLOCKS: the front has only the basic blocks that a start runs, not whole functions.
 #
 #   record  clang writes a map of the basic blocks (-fbasic-block-address-map), which is not loaded.
 #           frontload-train writes, beside the startup profile, <target>.blocks: for each function the
 #           blocks that ran
-#   use     clang puts these blocks into one section of each function, and the others into another one
-#           (-fbasic-block-sections=list=). The map goes on, so that the program can be recorded anew
+#   use     clang puts these blocks into one section of each function, and the others into another
+#           (-fbasic-block-sections=list=). The map is kept: the program can be recorded again
 #
 # This takes other compile options in record and use, so each change of the mode compiles again. A
-# function that has changed since its recording is split by blocks of another number: it works, and
-# starts no better. `frontload check` counts these.
+# function that has changed since its recording is split at wrong blocks: it works, but starts no
+# faster. `frontload check` counts these.
 
 # Remembers where the file is, and checks that clang compiles.
 function(_frontload_keep_blocks target profile)
@@ -28,7 +28,7 @@ function(_frontload_keep_blocks target profile)
   set_target_properties(${target} PROPERTIES FRONTLOAD_BLOCKS "${stem}.blocks")
 endfunction()
 
-# Called when all of the project is known: the options of the target and of all that is linked into it.
+# Called when the whole project is known: sets options of the target and of all code linked into it.
 function(_frontload_add_blocks target)
   get_target_property(file ${target} FRONTLOAD_BLOCKS)
   if(NOT file)

@@ -10,7 +10,7 @@ function(_frontload_instrumented_folder result)
   set(${result} "${CMAKE_BINARY_DIR}/frontload-instrumented" PARENT_SCOPE)
 endfunction()
 
-# The target frontload-train-<target> of the first tree: has that of the second tree built.
+# The target frontload-train-<target> of the first tree: builds that of the second tree.
 function(_frontload_train_in_instrumented_tree target)
   _frontload_instrumented_folder(folder)
   add_custom_target(frontload-train-${target}
@@ -39,7 +39,7 @@ function(_frontload_write_instrumented_cache)
   include(FetchContent)
   foreach(name IN LISTS names)
     get_property(type CACHE "${name}" PROPERTY TYPE)
-    # What was fetched is shared, what is built of it is not.
+    # Fetched sources are shared, their builds are not.
     if(type MATCHES "^(BOOL|STRING|PATH|FILEPATH|UNINITIALIZED)$"
        AND NOT name STREQUAL "FETCHCONTENT_BASE_DIR")
       get_property(value CACHE "${name}" PROPERTY VALUE)
@@ -73,7 +73,7 @@ function(_frontload_instrument target)
     endif()
     set_target_properties(${one} PROPERTIES FRONTLOAD_IS_INSTRUMENTED ON)
     foreach(language IN ITEMS C CXX OBJC OBJCXX)
-      # clang can leave out functions that are inlined and so do not exist in the program.
+      # clang can leave out inlined functions, which do not exist in the program.
       set(is_gcc "$<COMPILE_LANG_AND_ID:${language},GNU>")
       set(is_clang "$<COMPILE_LANG_AND_ID:${language},Clang,IntelLLVM>")
       target_compile_options(${one} PRIVATE "$<${is_gcc}:-finstrument-functions>"

@@ -29,7 +29,7 @@ function(_frontload_linker_choice result)
 endfunction()
 
 # Sets `result` to `option` for the linker, as a generator expression that is empty where
-# _frontload_linker_choice chooses none: other linkers would not know it.
+# _frontload_linker_choice chooses none: other linkers do not have the option.
 function(_frontload_own_option result option)
   _frontload_linker_option(option "${option}")
   set(conditions "")
@@ -99,8 +99,8 @@ function(_frontload_find_gcc_lto)
   set_property(GLOBAL PROPERTY FRONTLOAD_GCC_LTO "${found}")
 endfunction()
 
-# Sets `result` to the compiler of a target if no linker can be chosen for it. It is not known yet
-# which compiler CMake will link a target with, so the result is set only if none would do.
+# Sets `result` to the compiler of a target if no linker can be chosen for it. CMake has not yet
+# chosen the compiler that links the target, so the result is set only if none would do.
 function(_frontload_find_unknown_compiler result target)
   set(${result} "" PARENT_SCOPE)
   get_target_property(languages ${target} LINKER_LANGUAGE)
@@ -172,7 +172,7 @@ function(_frontload_find_layout_option result target)
 endfunction()
 
 # Sets `result` to whether the linker script `path` places sections. A script that the build makes
-# counts as one that does. Scripts that only name symbols or files are compatible with a front.
+# counts as placing them. Scripts that only name symbols or files are compatible with a front.
 function(_frontload_places_sections result path folder)
   cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY "${folder}")
   set(words SECTIONS)
@@ -187,7 +187,7 @@ function(_frontload_places_sections result path folder)
   endif()
 endfunction()
 
-# Sets `obstacle` to why ld.frontload cannot link a target, if it cannot, and `remedy` to what to do.
+# Sets `obstacle` to why ld.frontload cannot link a target, if it cannot, and `remedy`.
 function(_frontload_find_obstacle obstacle remedy target)
   set(${obstacle} "" PARENT_SCOPE)
   _frontload_find_unknown_compiler(unknown ${target})
@@ -227,7 +227,7 @@ function(_frontload_override_linker target)
   endif()
 endfunction()
 
-# The folder in the build tree for everything that Frontload makes for a target.
+# The folder in the build tree for all of Frontload's files of a target.
 function(_frontload_folder result target)
   get_target_property(binary_dir ${target} BINARY_DIR)
   set(folder "${binary_dir}/${target}.frontload")
@@ -244,7 +244,7 @@ function(_frontload_link_for_recording target)
   _frontload_write_map(${target})
 endfunction()
 
-# Resolving the data of a trace needs the map of the very link that was recorded.
+# Resolving the data of a trace needs the map of the recorded link itself.
 function(_frontload_write_map target)
   set(map "$<TARGET_FILE_DIR:${target}>/$<TARGET_FILE_NAME:${target}>.map")
   _frontload_own_option(write_map "-Map=${map}")
@@ -253,10 +253,9 @@ function(_frontload_write_map target)
 endfunction()
 
 # use: the linker gets a copy of the profile, from a folder where it finds it by the name of the
-# output, and links plainly if there is none. So the command line is the same with and without a
-# profile, and one that comes or goes needs no configuration. What the link depends on is not the
-# profile but a file with its hash: a profile that was written again and is the same does not link
-# again.
+# output, and links plainly without one. So the command line is the same with and without a profile,
+# and a profile can come or go without a new configuration. The link depends not on the profile but
+# on a file with its hash: rewriting the same profile does not link again.
 function(_frontload_link_with_profile target)
   _frontload_folder(folder ${target})
   get_target_property(min_match ${target} FRONTLOAD_MIN_MATCH)
@@ -275,12 +274,12 @@ function(_frontload_link_with_profile target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${folder}/profile/state")
 endfunction()
 
-# The target that brings the profile to where the linker wants it, before `target` is linked.
+# The target that copies the profile to the linker's folder before `target` is linked.
 function(_frontload_take_profile target profile)
   _frontload_folder(folder ${target})
-  # What the command depends on comes from it, because the profile may come and go. CMake 3.25.1
-  # crashes if such a command is built for several configurations at once; there, who adds or removes
-  # a profile configures again.
+  # The dependencies come from the command itself, because the profile may come and go. CMake 3.25.1
+  # crashes if such a command is built for several configurations at once. There, adding or removing
+  # a profile needs a new configuration.
   set(dependencies DEPFILE "${folder}/profile/taken.d")
   if(CMAKE_CROSS_CONFIGS AND CMAKE_VERSION VERSION_LESS 3.25.2)
     set(dependencies "")
@@ -289,8 +288,8 @@ function(_frontload_take_profile target profile)
     endif()
   endif()
   # By a file, because the target would depend on itself if the command had this expression and the
-  # project wants CMake to be as it was before 3.18 (CMP0112).
-  # Outside of the folder that `clean` removes: it is made by the configuration.
+  # project sets CMake's policies of before 3.18 (CMP0112). Outside of the folder that `clean`
+  # removes: the configuration makes it.
   get_target_property(binary_dir ${target} BINARY_DIR)
   set(name_file "${binary_dir}/CMakeFiles/${target}.frontload/$<CONFIG>.name")
   file(GENERATE OUTPUT "${name_file}" CONTENT "$<TARGET_FILE_NAME:${target}>")

@@ -28,7 +28,7 @@ function(_frontload_keep_pgo target pgo_profile profile)
     FRONTLOAD_PGO "${kind}" FRONTLOAD_PGO_PROFILE "${pgo_profile}")
 endfunction()
 
-# Sets `result` to whose PGO it is, clang or gcc, or stops: one profile cannot serve both.
+# Sets `result` to the compiler of the PGO, clang or gcc, or stops: one profile cannot serve both.
 function(_frontload_pgo_kind result target)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   set(kinds "")
@@ -52,7 +52,7 @@ function(_frontload_pgo_kind result target)
   set(${result} "${kinds}" PARENT_SCOPE)
 endfunction()
 
-# Called when all of the project is known: the options of the target and of all that is linked into it.
+# Called when the whole project is known: sets options of the target and of all code linked into it.
 function(_frontload_add_pgo target)
   get_target_property(kind ${target} FRONTLOAD_PGO)
   if(NOT kind)
@@ -93,8 +93,8 @@ function(_frontload_pgo_use_options result kind profile)
       list(REMOVE_ITEM options -fsplit-machine-functions)
     endif()
   else()
-    # gcc looks for an object's counts by the name of the object, which is not to tell the folder.
-    # That is the real one, even of a symbolic link, but for who builds in there and has $PWD say so.
+    # gcc looks for counts by the name of the object, which must not contain the folder. That is the
+    # real folder even through a symbolic link, unless the build runs there and $PWD has the link.
     set(folder "${CMAKE_BINARY_DIR}")
     if(NOT "$ENV{PWD}" STREQUAL folder)
       file(REAL_PATH "${folder}" folder)
@@ -106,7 +106,7 @@ function(_frontload_pgo_use_options result kind profile)
   set(${result} "${options}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to whose PGO a training of the target counts for, clang or gcc; empty if for none.
+# Sets `result` to the compiler whose PGO a training of the target counts for; empty if none.
 function(_frontload_counted_kind result target)
   get_target_property(pgo ${target} FRONTLOAD_PGO)
   get_target_property(mode ${target} FRONTLOAD_MODE)
@@ -116,8 +116,8 @@ function(_frontload_counted_kind result target)
   set(${result} "${pgo}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to what stands before a command of the training that is recorded by `kind`, and says
-# where the program's counts go. Runs of the slow recorder are not counted: they are the same again.
+# Sets `result` to the prefix of a training command recorded by `kind`, which sets the place of the
+# program's counts. Runs of the slow recorder are not counted: they only repeat the others.
 function(_frontload_counting result kind target)
   set(${result} "" PARENT_SCOPE)
   _frontload_counted_kind(pgo ${target})
@@ -153,7 +153,7 @@ function(_frontload_keep_counts result target)
     -P "${_frontload_scripts}/KeepCounts.cmake" PARENT_SCOPE)
 endfunction()
 
-# The llvm-profdata that can read what this clang's programs write: beside it, or of its version.
+# The llvm-profdata that can read this clang's profiles: beside it, or of its version.
 function(_frontload_find_profdata)
   foreach(language IN ITEMS CXX C)
     if(CMAKE_${language}_COMPILER_ID STREQUAL "Clang")

@@ -54,7 +54,7 @@ function(_frontload_install_prefetch)
   install(FILES "${library}" DESTINATION "${FRONTLOAD_PREFETCH_DESTINATION}" ${component})
 endfunction()
 
-# Called when all of the project is known: adds to whatever rpath the program has by then.
+# Called when the whole project is known: adds to the program's rpath.
 function(_frontload_add_prefetch_rpath target)
   get_property(library GLOBAL PROPERTY FRONTLOAD_PREFETCH_LIBRARY)
   cmake_path(GET library PARENT_PATH folder)

@@ -1,5 +1,5 @@
 # The compile options that let a linker place functions and data one by one: for a target, and for
-# everything in this build that is linked into it, including object and static libraries.
+# all code of this build that is linked into it, including object and static libraries.
 
 # Adds them to these targets. They are the same in record and use.
 function(_frontload_add_sections)
@@ -16,9 +16,9 @@ function(_frontload_add_sections)
   endforeach()
 endfunction()
 
-# Sets `result` to the targets that `target` names as what is linked or compiled into it.
+# Sets `result` to the targets that `target` names for linking or compiling into it.
 #
-# Generator expressions are not evaluated here: what one names counts, whatever its condition. So a
+# Generator expressions are not evaluated here: a target in one counts, whatever its condition. So a
 # library may get the options needlessly, which does no harm.
 function(_frontload_named_targets result target)
   get_target_property(type ${target} TYPE)
@@ -54,8 +54,8 @@ endfunction()
 # _frontload_linked_objects(<result> <target>...): sets `result` to the targets of this build whose
 # objects come into the given ones, these included.
 #
-# There may be thousands of libraries, and each is examined once: a variable marks what has been
-# seen, and what each names is kept.
+# There may be thousands of libraries, and each is examined once: a variable marks the seen ones,
+# and the targets that each names are kept.
 function(_frontload_linked_objects result)
   set(found "")
   set(level ${ARGN})
@@ -89,7 +89,7 @@ function(_frontload_linked_objects result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# If the file changes, all that is compiled for the target is compiled again.
+# If the file changes, all code of the target is compiled again.
 function(_frontload_compile_again_with target file)
   get_target_property(sources ${target} SOURCES)
   get_target_property(source_dir ${target} SOURCE_DIR)
@@ -106,10 +106,10 @@ function(_frontload_compile_again_with target file)
   endforeach()
 endfunction()
 
-# _frontload_compile_linked(<target> <kind> <what> <file> <again> <when> <options>): compiles with
-# these options, which are made of a file, all that is linked into the target.
+# _frontload_compile_linked(<target> <kind> <what> <file> <again> <when> <options>): compiles all
+# code that is linked into the target with these options, which are made of a file.
 #
-#   kind   the word of frontload_target that asks for it, and `what` such files are called
+#   kind   the word of frontload_target that asks for it, and `what` is the name of such files
 #   again  the file after whose change to compile again; empty while recording, when several targets
 #          may share a library whatever their files are
 #   when   a condition of a generator expression, with @ for each language

@@ -94,7 +94,7 @@ function(frontload_target target)
     endif()
     if(renews AND COMMANDS)
       _frontload_renew(${target} "${PROFILE}")
-      # A profile that has rotted can be renewed, too: the renewal says how much of it is found.
+      # Even a rotten profile can be renewed: the renewal reports how much of it is found.
       set_target_properties(${target} PROPERTIES FRONTLOAD_MIN_MATCH 0)
     endif()
     if(DATA AND COMMANDS AND (PGO OR renews))
@@ -109,7 +109,7 @@ function(frontload_target target)
   endif()
 endfunction()
 
-# Sets `result` to the target called `name`, if frontload_target can do something for it.
+# Sets `result` to the target called `name`, if frontload_target supports it.
 function(_frontload_resolve_target result name)
   if(NOT TARGET "${name}")
     _frontload_fail("frontload_target(${name}): there is no such target."

@@ -1,10 +1,10 @@
-# The targets that record: frontload-train-<target>, and frontload-train for all of them; and, in the
-# mode renew, frontload-renew-<target> and frontload-renew.
+# The targets that record: frontload-train-<target>, and frontload-train for all of them; in the
+# mode renew also frontload-renew-<target> and frontload-renew.
 #
-# They are like a project's tests: no other target builds them, and they run each time someone asks
-# for them. They leave the profile in the source tree alone if it would not change. A renewal also
-# leaves it alone as long as it is right: as long as a start of today takes about as many faults as
-# one by the profile, in the program that is linked with it.
+# They are like a project's tests: no other target builds them, and they run on each request. They
+# leave the profile in the source tree alone if it would not change. A renewal also leaves it alone
+# as long as it is right: as long as a start of today, in the program that is linked with it, takes
+# about as many faults as a start by the profile.
 set(FRONTLOAD_RENEW_COVERAGE 90 CACHE STRING
   "A profile is renewed if less than this percentage of what starts touch lies in the front")
 option(FRONTLOAD_RENEW_ASIDE
@@ -13,8 +13,8 @@ set(FRONTLOAD_GENERATION "" CACHE STRING
   "The label under which a renewed profile keeps these runs: a version, build number or date")
 mark_as_advanced(FRONTLOAD_RENEW_COVERAGE FRONTLOAD_RENEW_ASIDE FRONTLOAD_GENERATION)
 
-# Called once the whole project is known: makes the targets frontload-train and frontload-renew. If
-# there is nothing to train or to renew, they say why.
+# Called once the whole project is known: makes the targets frontload-train and frontload-renew.
+# Without anything to train or to renew, they report why.
 function(_frontload_make_train_target)
   foreach(verb IN ITEMS train renew)
     string(REPLACE train record needed "${verb}")
@@ -31,7 +31,7 @@ function(_frontload_make_train_target)
   endforeach()
 endfunction()
 
-# Sets `result` to `word`, or, if it names an executable target of any folder, to where that is.
+# Sets `result` to `word`, or, if it names an executable target of any folder, to its path.
 function(_frontload_program result word)
   if(word MATCHES "^[A-Za-z0-9_.+-]+(::[A-Za-z0-9_.+-]+)*$")
     # The target may come later, so this is decided when the build system is generated.
@@ -44,9 +44,9 @@ function(_frontload_program result word)
 endfunction()
 
 # Sets, from what _frontload_parse found of `target`,
-#   folder, traces, trained  where Frontload's files of the target are, its traces, and the profile
-#                            that is made of them
-#   commands                 for add_custom_target: all that is recorded
+#   folder, traces, trained  the folder of Frontload's files of the target, its traces, and their
+#                            profile
+#   commands                 for add_custom_target: the recordings
 #   inputs                   arguments of frontload profile: the traces, with their weights
 #
 # A macro, because commands with escaped semicolons do not survive being returned.
@@ -112,7 +112,7 @@ macro(_frontload_find_recording)
   endif()
 endmacro()
 
-# Makes the target frontload-train-<target>, from what _frontload_parse found.
+# Makes the target frontload-train-<target>, from the variables of _frontload_parse.
 function(_frontload_train target profile)
   _frontload_find_recording()
   _frontload_keep_counts(keep_counts ${target})
@@ -134,7 +134,7 @@ function(_frontload_train target profile)
   set_property(GLOBAL APPEND PROPERTY FRONTLOAD_TARGETS_TO_train frontload-train-${target})
 endfunction()
 
-# Makes the target frontload-renew-<target>, from what _frontload_parse found.
+# Makes the target frontload-renew-<target>, from the variables of _frontload_parse.
 function(_frontload_renew target profile)
   _frontload_find_recording()
   set(generation "")

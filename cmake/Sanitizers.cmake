@@ -1,22 +1,22 @@
-# Builds whose programs watch themselves: FRONTLOAD_SANITIZE, which the presets asan and tsan set.
+# Builds with sanitizers: FRONTLOAD_SANITIZE, which the presets asan and tsan set.
 #
-# LLVM's libraries are not built so. Their allocators mark memory in code that is inlined into ours
-# only, so ASan must not heed these marks (allow_user_poisoning=0 in test/CMakeLists.txt).
+# LLVM's libraries have no sanitizer. Their allocators mark memory only in code that is inlined into
+# ours, so ASan must ignore these marks (allow_user_poisoning=0 in test/CMakeLists.txt).
 set(FRONTLOAD_SANITIZE "" CACHE STRING
   "What the programs are built to find: address (and undefined behaviour), thread, or nothing")
 set_property(CACHE FRONTLOAD_SANITIZE PROPERTY STRINGS "" address thread)
 
-# Code without libc cannot call a sanitizer. What is undefined in it ends the program by a trap. For
-# threads there is no such thing: the runtime's tests build it with ThreadSanitizer themselves
-# (test_runtime_threads), and our tool for Valgrind stays as it is, since a program in Valgrind runs
-# one thread at a time, and has no room for the shadow memory.
+# Code without libc cannot call a sanitizer: undefined behaviour ends the program by a trap. For
+# threads there is no such mode. The runtime's tests build it with ThreadSanitizer themselves
+# (test_runtime_threads). Our tool for Valgrind stays plain: a program in Valgrind runs one thread
+# at a time, and has no room for the shadow memory.
 define_property(TARGET PROPERTY FRONTLOAD_FREESTANDING
   BRIEF_DOCS "Whether a target calls nothing but the kernel")
 
 if(NOT FRONTLOAD_SANITIZE)
   return()
 elseif(FRONTLOAD_SANITIZE STREQUAL "address")
-  # vptr wants the types' descriptions, which LLVM is built without.
+  # vptr needs type descriptions, which LLVM is built without.
   set(options -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all
     -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/test/fuzz/not-ours.txt)
   set(trapping -fsanitize=undefined -fsanitize-trap=all)
@@ -33,5 +33,5 @@ set(is_freestanding $<BOOL:$<TARGET_PROPERTY:FRONTLOAD_FREESTANDING>>)
 target_compile_options(frontload_options INTERFACE -fno-omit-frame-pointer
   "$<$<NOT:${is_freestanding}>:${options}>" "$<${is_freestanding}:${trapping}>")
 target_link_options(frontload_options INTERFACE "$<$<NOT:${is_freestanding}>:${options}>")
-# A sanitizer is nothing for a program without shared libraries.
+# Sanitizers need shared libraries.
 set(FRONTLOAD_CAN_BE_STATIC OFF CACHE INTERNAL "")

@@ -1,6 +1,6 @@
-# What programs link with that need no shared library at all: the target frontload_alone, and
-# frontload_link_alone() for those that use LLVM. Where there are no archives of the C library or of
-# LLVM, they link as others do.
+# For programs that need no shared library at all: the target frontload_alone, and
+# frontload_link_alone() for those that use LLVM. Without archives of the C library or of LLVM, they
+# link as usual.
 include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
 include(CheckLinkerFlag)
@@ -19,7 +19,7 @@ check_cxx_source_compiles("#include <string>\nint main(int n, char **v) { return
   FRONTLOAD_CAN_BE_STATIC)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
-# All LLVM libraries that `libraries` need, as targets. What else they need has no targets of LLVM's.
+# All LLVM libraries that `libraries` need, as targets. Other libraries have no targets of LLVM's.
 function(frontload_llvm_closure result)
   set(open ${ARGN})
   set(closed "")
@@ -42,7 +42,7 @@ endfunction()
 add_library(frontload_alone INTERFACE)
 if(FRONTLOAD_CAN_BE_STATIC AND TARGET LLVMObject)
   target_link_options(frontload_alone INTERFACE -static)
-  # That LLVM looks up users by glibc's shared libraries: for paths with ~, which nobody asks it for.
+  # No warning that LLVM looks up users by glibc's shared libraries, for paths with ~: we have none.
   check_linker_flag(CXX LINKER:--no-warnings FRONTLOAD_CAN_BE_QUIET)
   if(FRONTLOAD_CAN_BE_QUIET)
     target_link_options(frontload_alone INTERFACE LINKER:--no-warnings)
@@ -52,8 +52,8 @@ else()
     "or of LLVM. A program's LD_LIBRARY_PATH reaches them, too")
 endif()
 
-# frontload_link_alone(<target> [<library of LLVM>...]): links a program that uses LLVM with what it
-# needs of it, LLVMObject and the given ones, as archives.
+# frontload_link_alone(<target> [<library of LLVM>...]): links a program that uses LLVM with the
+# LLVM archives that it needs: LLVMObject and the given ones.
 function(frontload_link_alone target)
   target_link_libraries(${target} PRIVATE frontload_llvm_headers frontload_alone)
   if(NOT FRONTLOAD_CAN_BE_STATIC OR NOT TARGET LLVMObject)

@@ -2,12 +2,11 @@
 
     variants ─▶ measure ─▶ judge ─▶ show
 
-variants  workloads, their variants, the rows of the race, and the folder that all are built in
+variants  workloads, their variants, the rows of the race, and the folder of all builds
 measure   starts, requests, links, recordings: what is measured, and how
-judge     figures of what was measured, and verdicts on them
-show      the JSON made of both, and the tables and pictures made of the JSON
+judge     the figures of measurements, and verdicts on them
+show      the JSON of both, and tables and pictures of the JSON
 
-Each room uses those before it. Above them are the programs of bench/ (run, race, table, readahead,
-picture, overhead, hooks, source_package), which use all rooms and never each other, and what they
-share.
+Each package uses those before it. The programs of bench/ (run, race, table, readahead, picture,
+overhead, hooks, source_package) use all packages and their common modules, but never each other.
 """

@@ -8,7 +8,7 @@ from coldbench import command
 
 
 def main(argv: list[str]) -> int:
-    """Its exit status. What goes wrong is said in a line."""
+    """The exit status. Errors are reported in one line."""
     name, *arguments = argv
     program = importlib.import_module(f"coldbench.{name}")
     args = program.parse(arguments)

@@ -1,4 +1,4 @@
-"""What bench/run does with a workload, in which order, and what comes out."""
+"""The steps of bench/run for a workload, in order, and their result."""
 
 import filecmp
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ LINK_LIMIT = 1.10
 def run(work: WorkFolder, variants: Sequence[str], *, runs: int, link_runs: int, device: bool,
         judged: bool, progress: Callable[[str], None]) -> dict:
     """Builds and measures; returns the workload's part of the document. link_runs == 0 leaves out
-    all that is about linking."""
+    everything about linking."""
     progress("building the variants")
     workload = work.workload
     comparisons = workload.same_files if link_runs else ()

@@ -1,4 +1,4 @@
-"""What the programs of the bench share on the command line: options, progress, and how they end."""
+"""Shared by the programs of the bench: options, progress, and how they end."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ def add_build_dir(parser: argparse.ArgumentParser) -> None:
 
 
 def add_build_options(parser: argparse.ArgumentParser) -> None:
-    """Where the programs are that variants are made with."""
+    """The folders of the programs that make variants."""
     add_build_dir(parser)
     parser.add_argument("--llvm", metavar="DIR", type=Path, default=Path("/usr/lib/llvm-22"),
                         help="the LLVM to compile and link with (default %(default)s)")
@@ -43,7 +43,7 @@ def add_measuring_options(parser: argparse.ArgumentParser, *, runs: int, json: s
 
 
 def choose(option: str, text: str | None, known: Sequence[str], what: str) -> tuple[str, ...]:
-    """The names in a comma-separated list, or all that are known if there is none."""
+    """The names in a comma-separated list, or all known ones without a list."""
     if text is None:
         return tuple(known)
     wanted = tuple(dict.fromkeys(text.split(",")))
@@ -55,13 +55,13 @@ def choose(option: str, text: str | None, known: Sequence[str], what: str) -> tu
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Within `with`, a function that says on the terminal what is being done."""
+    """Within `with`, a function that reports progress on the terminal."""
     with Console(stderr=True).status("") as status:
         yield status.update
 
 
 def end(run: Callable[[], int], program: str) -> int:
-    """Does the work of `program`; returns its exit status, or that of what went wrong."""
+    """Does the work of `program`; returns its exit status, or that of its error."""
     try:
         with processes.unwinding_on_signals():
             return run()

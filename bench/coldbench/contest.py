@@ -16,7 +16,7 @@ from coldbench.variants.work_folder import DATA_TRACES, WorkFolder
 
 
 def build(work: WorkFolder, chosen: Sequence[Row]) -> None:
-    """Builds the rows, and what records them."""
+    """Builds the rows, and the programs that record them."""
     programs = [work.target(recordings.RECORDERS[name].program)
                 for name in _recorders(work, chosen)]
     work.build([*work.targets(row.name for row in chosen), *programs, DATA_TRACES])
@@ -24,8 +24,8 @@ def build(work: WorkFolder, chosen: Sequence[Row]) -> None:
 
 def run(work: WorkFolder, chosen: Sequence[Row], *, runs: int, device: bool, links: bool,
         recorded: bool, progress: Callable[[str], None]) -> dict:
-    """Measures rows that have been built, with `links` and `recorded` also what these two cost;
-    returns the workload's part of the document."""
+    """Measures built rows, with `links` and `recorded` also the cost of these two; returns the
+    workload's part of the document."""
     workload = work.workload
 
     def say(doing: str) -> None:

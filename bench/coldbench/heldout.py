@@ -1,12 +1,12 @@
-"""bench/heldout: what a front does to starts that nobody trained, by how its names are ordered.
+"""bench/heldout: how a front serves starts that were not trained, by the order of its names.
 
 The starts of a workload's scenarios are recorded with data. Four times, a fourth of them is held
-out, and a front is made for the others, with weights. What `frontload predict` says of the starts
-that were held out is averaged, for each of these orders of names that not all runs touched:
+out, and a front is made for the others, with weights. The predictions of `frontload predict` for
+the held-out starts are averaged, for each of these orders of names that not all runs touched:
 
 first touch   one order for all runs
-kept runs     the same, but what the same runs touch comes together: what a link does by itself
-basic blocks  of each function only what ran, where the workload has a variant of that; this
+kept runs     the same, but names that the same runs touch come together: the default of a link
+basic blocks  of each function only the blocks that ran, if the workload has a variant of that; this
               compiles it four times
 """
 
@@ -61,14 +61,14 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def record(work: WorkFolder, scenarios: Sequence[str], program: str,
            progress: Callable[[str], None]) -> list[list[Path]]:
-    """The traces of each scenario, by one of the programs; those that are there are kept."""
+    """The traces of each scenario, by one of the programs; existing ones are kept."""
     front = work.folder / "heldout" / program
     found = []
     for name in scenarios:
         progress(f"{work.workload.name}: recording {name} of {program}")
         folder = front / name
         if not (folder / "recorded").exists():
-            shutil.rmtree(folder, ignore_errors=True)  # of a recording that was interrupted
+            shutil.rmtree(folder, ignore_errors=True)  # of an interrupted recording
             arguments = work.fill_in(work.workload.scenarios[name], front / "output")
             with work.environment():
                 subprocess.run([work.bin / "frontload", "record", "--quiet", "--data", "-o", folder,
@@ -92,7 +92,7 @@ def train(work: WorkFolder, traces: Sequence[Sequence[Path]], program: str, fold
 
 
 def without_runs(startup: Path) -> Path:
-    """The same profile, as if it had kept no runs."""
+    """The same profile without kept runs."""
     plain = profile.read(startup)
     plain.kept = KeptRuns()
     other = startup.with_suffix(".plain.startup")
@@ -101,12 +101,12 @@ def without_runs(startup: Path) -> Path:
 
 
 def _with_front(work: WorkFolder) -> str:
-    """The variant with a front, as Ninja calls it."""
+    """Ninja's name of the variant with a front."""
     return work.target("front" if "front" in work.workload.variants else "trained")
 
 
 def link(work: WorkFolder, startup: Path, target: str, tree: str = "") -> Path:
-    """The program with a front by this profile, linked as the target is; of the objects in another
+    """The program with a front by this profile, linked like the target; with the objects of another
     tree, if one is given."""
     linked = startup.with_name(f"{startup.stem}.{target}")
     build = re.sub(r"(--front-report=)[^, ]+", r"\1heldout.front.json", work.build_command(target))
@@ -123,7 +123,7 @@ def link(work: WorkFolder, startup: Path, target: str, tree: str = "") -> Path:
 
 
 def link_blocks(work: WorkFolder, startup: Path, program: str) -> Path:
-    """The program compiled anew with the blocks of this profile, and linked with a front by it."""
+    """The program recompiled with the blocks of this profile, and linked with a front by it."""
     clusters, tree = "heldout.clusters", "tree.heldout"
     subprocess.run([work.bin / "frontload", "order", "--quiet", startup, "--linker", "clang",
                     "--binary", work.binary(program), "-o", clusters], check=True, cwd=work.folder)
@@ -145,7 +145,7 @@ def predict(work: WorkFolder, program: Path, traces: Sequence[Path], recorded: s
 
 def measure(work: WorkFolder, scenarios: Sequence[str], with_blocks: bool,
             progress: Callable[[str], None]) -> list[dict]:
-    # With the front is built what the program needs for its starts, such as Python's library.
+    # The build of the front also builds what starts need, such as Python's library.
     work.build([work.target("default"), _with_front(work)])
     base = RECORDED.program
     mapped = work.workload.recording(_BLOCKS_VARIANT).program
@@ -156,7 +156,7 @@ def measure(work: WorkFolder, scenarios: Sequence[str], with_blocks: bool,
     starts: dict[tuple[str, str], list[dict]] = {}
     for fold in range(_FOLDS):
         startup = train(work, traces[base], base, fold)
-        # Of each order, the program, and the one whose recordings it is predicted from.
+        # For each order, the program, and the one whose recordings predict it.
         programs = {NO_FRONT: (work.binary(base), base)}
         for order, ordered in ((FIRST_TOUCH, without_runs(startup)), (KEPT_RUNS, startup)):
             progress(f"{work.workload.name}: linking {fold + 1} of {_FOLDS}, {order}")

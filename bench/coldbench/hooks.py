@@ -1,8 +1,8 @@
-"""bench/hooks: what a call of the runtime's hook costs, beside that of an empty function.
+"""bench/hooks: the cost of a call of the runtime's hook, beside that of an empty function.
 
 A program (bench/hooked/million.c) calls the hook for a million functions, which are first touches,
-and then in rounds again, each beside as many calls of an empty function. The system calls of a
-first touch are counted by strace, as what two runs with different numbers of functions differ by.
+and then again in rounds, each beside as many calls of an empty function. The system calls of a
+first touch are the difference of two runs with different numbers of functions, counted by strace.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from frontload.measure import statistics
 from coldbench import command
 
 PROGRAM = command.ROOT / "bench/hooked/million.c"
-FUNCTIONS = 1_000_000  # as many as the program has
+FUNCTIONS = 1_000_000  # of the program
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:

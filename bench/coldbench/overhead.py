@@ -1,14 +1,14 @@
-"""bench/overhead: what it costs a warm command to be measured by frontload measure, untraced.
+"""bench/overhead: how much frontload measure, untraced, adds to a warm command.
 
 It makes pairs of runs, in alternating order: the command alone, and the same command in
-frontload-exec, which is all that frontload measure adds to a run. It takes three times:
+frontload-exec, the only addition of frontload measure. It takes three times:
 
 alone     from before the command is spawned until it was reaped, by this process
-told      what frontload-exec says of its run: the time that frontload measure reports
+told      frontload-exec's own figure: the time that frontload measure reports
 around    from before frontload-exec is spawned until it was reaped, by this process
 
 With --by, another program starts the command instead of frontload-exec, such as frontload-run with
-a reading list of what is in memory already.
+a reading list of files that are already in memory.
 """
 
 import argparse

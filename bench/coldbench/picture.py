@@ -1,6 +1,6 @@
-"""bench/picture: what each variant's cold start read, as a picture made from a result's JSON.
+"""bench/picture: the reads of each variant's cold start, as a picture of a result's JSON.
 
-One strip for each variant is its file from the first byte to the last; what was read is dark.
+One strip for each variant is its file from the first byte to the last; read bytes are dark.
 """
 
 import argparse
@@ -19,7 +19,7 @@ WIDTH_INCHES = 9.0
 
 
 def strips(workload: dict) -> list[dict]:
-    """For each variant its name, size, what was read as (start, length) in bytes, and a caption."""
+    """For each variant its name, size, reads as (start, length) in bytes, and a caption."""
     found = []
     for variant in workload["variants"]:
         runs = Residency.from_text(variant["size"], variant["read_pages"]).runs()
@@ -44,7 +44,7 @@ def draw(workload: dict) -> bytes:
         for row, strip in enumerate(drawn):
             axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=svg.UNREAD,
                              linewidth=0)
-            least = end * svg.LEAST_WIDTH
+            least = end * svg.MIN_WIDTH
             axes.broken_barh([(start, max(length, least)) for start, length in strip["read"]],
                              (row - 0.3, 0.6), facecolor=svg.READ, linewidth=0)
             axes.text(-0.012 * end, row, strip["name"], ha="right", va="center", weight="bold")

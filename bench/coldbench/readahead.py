@@ -1,9 +1,8 @@
-"""bench/readahead: what cold starts read at different settings of the device's readahead.
+"""bench/readahead: the reads of cold starts at different settings of the device's readahead.
 
-The layout and the kernel's readahead together decide how many faults a start takes, and how much
-they read: more readahead means fewer faults and more bytes that nobody wanted. One start of each
-variant at each setting shows this trade-off, and what a layout leaves of it. The counts repeat, so
-one start of each is enough.
+The layout and the kernel's readahead together decide the faults and the bytes of a start: more
+readahead means fewer faults and more unwanted bytes. This measures the trade-off, and what a layout
+leaves of it. The counts repeat, so one start of each variant at each setting is enough.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""bench/scale: what each verb takes for a program of 5 million symbols, and a trace of a million
+"""bench/scale: the cost of each verb for a program of 5 million symbols, and a trace of a million
 events of it.
 
 Both are generated (variants/scaled.py): 3 GB with the object and the map of the link. Each verb is
-run as users run it. Memory is that of all its processes together, and so are the seconds of
-processors; what the program itself takes is nothing, because it ends at once.
+run as users run it. Memory and processor seconds are those of all its processes together; the
+program itself takes none, because it ends at once.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from coldbench.variants.scaled import Scaled
 
 _LINKERS = {"lld": True, "gold": True, "bfd": True, "bolt": True, "llvm-profdata": True,
             "lld-link": False, "link": False, "ld64": False}  # whether it looks names up in ELF
-MOST_SECONDS, MOST_BYTES = 10, 1_000_000_000
+MAX_SECONDS, MAX_BYTES = 10, 1_000_000_000
 
 
 def _share(text: str) -> float:
@@ -52,8 +52,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def rows(made: Scaled) -> Iterator[tuple[str, list[str]]]:
-    """What is measured: how the table calls it, and the words behind `frontload`. Those that come
-    later use what those before them have written."""
+    """The measured commands: the name in the table, and the words behind `frontload`. Later ones
+    use the outputs of earlier ones."""
     program, trace, startup = str(made.program), str(made.trace), "scaled.startup"
     yield "profile", ["profile", trace, "-o", startup]
     yield "profile --map", ["profile", trace, "--map", str(made.map), "-o", "mapped.startup"]
@@ -93,12 +93,12 @@ def measure(args: argparse.Namespace, made: Scaled, progress) -> list[dict]:
 def show(found: list[dict]) -> None:
     table = console.table("frontload", "seconds", "of processors", "MB", "", numbers=(1, 2, 3))
     for each in found:
-        fits = each["seconds"] <= MOST_SECONDS and each["memory"] <= MOST_BYTES
+        fits = each["seconds"] <= MAX_SECONDS and each["memory"] <= MAX_BYTES
         console.add_row(table, each["verb"], f"{each['seconds']:.1f}",
                         f"{each['processor_seconds']:.1f}", f"{each['memory'] / 1e6:,.0f}",
                         "" if fits else "more than wanted")
     console.show(table)
-    print(f"wanted: {MOST_SECONDS} seconds and {MOST_BYTES / 1e9:.0f} GB at most")
+    print(f"wanted: {MAX_SECONDS} seconds and {MAX_BYTES / 1e9:.0f} GB at most")
 
 
 def run(args: argparse.Namespace) -> int:

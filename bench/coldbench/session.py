@@ -1,5 +1,5 @@
-"""What bench/run and bench/race both do with the built variants of a workload: measure and predict
-their starts."""
+"""Shared by bench/run and bench/race: measures and predicts the starts of a workload's built
+variants."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,10 +12,10 @@ from coldbench.variants.work_folder import WorkFolder
 
 
 class Session:
-    """The measured starts of variants, and what has been made of them so far.
+    """The measured starts of variants, and their results so far.
 
     workload     their part of the document
-    figures      what can be judged
+    figures      those that can be judged
     predictions  verdicts on how near the model came
     """
 

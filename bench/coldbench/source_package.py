@@ -1,4 +1,4 @@
-"""bench/fetch-source: the source of a Debian package, from wherever this machine gets its packages.
+"""bench/fetch-source: the source of a Debian package, from this machine's package archive.
 
 Workloads that are built from source take it from the distribution's archive, as this machine
 reaches it: through a mirror, a proxy, keys. Most machines list only binary packages. So we copy the
@@ -25,11 +25,11 @@ from frontload.base.errors import EXIT_VERDICT, BadData, Failure
 from frontload.base.processes import check_call
 
 APT = Path("/etc/apt")
-NOTE = ".sha256"  # in the folder: of the tarball that it is
+NOTE = ".sha256"  # in the folder: the hash of its tarball
 
 
 def source_lines(text: str) -> str:
-    """A one-line-style list (sources.list) of the source packages of what it lists."""
+    """A one-line-style list (sources.list) of the source packages for its binary packages."""
     lines = (re.sub(r"^\s*deb(-src)?(?=[\s\[])", "deb-src", line) for line in text.splitlines())
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
@@ -49,7 +49,7 @@ def _lists() -> Iterator[tuple[str, str]]:
 
 
 def download(package: str, sha256: str, folder: Path) -> Path:
-    """Puts the tarball of that SHA-256 into the folder, or refuses what the archive has instead."""
+    """Puts the tarball of that SHA-256 into the folder, or refuses another one from the archive."""
     if shutil.which("apt-get") is None:
         raise Failure(f"{package}: its source comes from apt-get, which is not installed",
                       note="run the bench on Debian 12")
@@ -61,7 +61,7 @@ def download(package: str, sha256: str, folder: Path) -> Path:
         (parts / name).write_text(text)
     options = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": parts,
                "Dir::State::Lists": lists, "Dir::Cache": folder / "apt",
-               # The user that apt downloads as may not write into a folder of ours.
+               # apt's own user may not write into a folder of ours.
                "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
                "Acquire::Languages": "none"}
     apt = ["apt-get", "-q", *(f"-o{name}={value}" for name, value in options.items())]
@@ -96,7 +96,7 @@ def is_there(sha256: str, folder: Path) -> bool:
 
 
 def unpack(tarball: Path, sha256: str, folder: Path) -> None:
-    """Unpacks what the tarball's top folder holds into the folder, which is there whole or not."""
+    """Unpacks the tarball's top folder into the folder, which is there whole or not."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as temporary:
         top = Path(temporary) / folder.name
         top.mkdir()

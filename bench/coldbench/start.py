@@ -1,8 +1,8 @@
-"""bench/start: what a reading list gives to the start of any command, all of its files cold.
+"""bench/start: the effect of a reading list on the start of any command, all of its files cold.
 
-The files that the command opens lie on a device of their own. The command starts from there as it
-is, with all of its files asked for as a whole, and with a list of what it touches (frontload record
---files), round by round. Before each start, it is verified that no page of any file is in memory.
+The files that the command opens lie on a separate device. The command starts from there as it is,
+with all of its files requested as a whole, and with a list of its touches (frontload record
+--files), round by round. Before each start we verify that no page of any file is in memory.
 Variants of the command, such as one with libraries that have a front, start in the same rounds,
 each without a list and with its own.
 """
@@ -36,7 +36,7 @@ DEVICES = "hdd", "lazy"
 
 @dataclass(frozen=True)
 class Start:
-    """What one start cost; `read` says what it has read of each file, by its runs of pages."""
+    """The cost of one start; `read`: the runs of pages that it read of each file."""
 
     major_faults: int
     read_bytes: int
@@ -76,7 +76,7 @@ def _variant(text: str) -> tuple[str, list[str]]:
 
 
 def whole(touched: ReadingList) -> ReadingList:
-    """The list that names all of the same files, one after the other."""
+    """The list of the same files, each as a whole, one after the other."""
     found = ReadingList(1)
     rank = 0
     for file in touched.in_order():
@@ -88,18 +88,18 @@ def whole(touched: ReadingList) -> ReadingList:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to start the same."""
+    """One way of the same start."""
 
     words: list[str]  # with frontload-run, if there is a list
     usual: list[str]  # without
-    touched: Path  # the list of what it touches
+    touched: Path  # the list of its touches
     planned: str  # the way of the prediction
 
 
 def ways_to_start(started: dict[str, tuple[list[str], ReadingList]], lists: Path,
                   device: str) -> dict[str, Way]:
-    """All ways: each command as it is and with its list, the first also with whole files and, where
-    the file system tells where they lie, with its list in that order."""
+    """All ways: each command as it is and with its list; the first also with whole files and, where
+    the file system reports their places, with its list in that order."""
     found = {}
     for name, (words, touched) in started.items():
         path = lists / str(len(found))
@@ -127,7 +127,7 @@ def _by_list(words: list[str], path: Path, device: str) -> Way:
 def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, rounds: int,
             progress: Callable[[str], None], file_system: str = cold_device.EXT4
             ) -> tuple[dict[str, list[Start]], dict[str, dict[str, int]]]:
-    """The starts of each way on one kind of device, and what was predicted of each."""
+    """The starts of each way on one kind of device, and the predictions of each."""
     opened = sorted({file for words, _ in started.values()
                      for file in seen.opened(words, Launcher(end_with_us=True), only_read=True)})
     variant = Variant("", (), tuple(opened))
@@ -147,7 +147,7 @@ def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, roun
 
 
 def _predicted(way: Way, device: str) -> dict[str, int]:
-    """What frontload predict expects of a way."""
+    """frontload predict's figures of a way."""
     start = planning.predict([planning.Input(str(way.touched))],
                              [f"--device={device}"])["starts"][device][way.planned]
     return {figure: start[figure] for figure in ("major_faults", "requests", "read_bytes")}
@@ -158,7 +158,7 @@ def _requests(counter: Path) -> int | None:
 
 
 def _cold(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path) -> Start:
-    launcher.run(way.usual)  # what is on no device is warm
+    launcher.run(way.usual)  # warms files that are on no device
     if stayed := sum(pagecache.try_to_drop(*opened)):
         raise errors.Failure(f"{stayed} pages stayed in the page cache",
                              note="end the processes that use the same files")

@@ -1,7 +1,7 @@
-"""What each way of a start has read of its files, as a picture made from bench/start's JSON.
+"""The reads of each way of a start from its files, as a picture of bench/start's JSON.
 
-One strip for each way and file is the file from its first byte to the last; what was read is dark.
-The files from which most was read have strips; the others are summed up below.
+One strip for each way and file is the file from its first byte to its last; read bytes are dark.
+The files with the most reads have strips; the others are summed up below.
 """
 
 import os
@@ -12,13 +12,13 @@ from frontload.pagecache.residency import Residency
 from coldbench.show import svg
 from coldbench.show.svg import pyplot
 
-MOST_FILES = 8
+MAX_FILES = 8
 WIDTH_INCHES, STRIP_INCHES = 9.0, 0.16
 
 
 def rows(read: dict[str, dict], ways: Sequence[str]) -> list[tuple[str, list[Residency | None]]]:
-    """What each way has read of each file, files by what the first way read. Variants of a file
-    have the same name, in other folders."""
+    """Each way's reads of each file, files by the first way's reads. Variants of a file have the
+    same name, in other folders."""
     found: dict[str, list[Residency | None]] = {}
     for number, way in enumerate(ways):
         for path, file in read[way].items():
@@ -34,7 +34,7 @@ def _bytes(residency: Residency | None) -> int:
 def draw(result: dict, device: str, ways: Sequence[str]) -> bytes:
     """The picture as SVG, of these ways; the same result gives the same bytes."""
     found = rows(result["read"][device], ways)
-    shown, others = found[:MOST_FILES], found[MOST_FILES:]
+    shown, others = found[:MAX_FILES], found[MAX_FILES:]
     step = 1 + 0.8 / len(ways)
     with svg.style():
         figure, axes = pyplot.subplots(
@@ -66,7 +66,7 @@ def _strip(axes, top: float, height: float, strip: Residency | None, way: str) -
         return
     axes.broken_barh([(0, 1)], (top, height), facecolor=svg.UNREAD, linewidth=0)
     pages = len(strip.pages)
-    axes.broken_barh([(first / pages, max(count / pages, svg.LEAST_WIDTH))
+    axes.broken_barh([(first / pages, max(count / pages, svg.MIN_WIDTH))
                       for first, count in strip.runs().tolist()], (top, height), facecolor=svg.READ,
                      linewidth=0)
     axes.text(1.012, top + height / 2, f"{strip.resident_bytes / 1e6:.1f} MB  {way}", ha="left",

@@ -1,13 +1,12 @@
-"""bench/steady: what a front does to a program of PGO once it runs: time in rounds, and counts.
+"""bench/steady: what a front does to a running program with PGO: time in rounds, and counts.
 
 The program is CPython built with clang's PGO: as lld links it, with its call-graph order; with a
 front; and with a front and its prefetch. Each is linked many times, with its code and data at other
 addresses (see variants/layouts.py). It runs the benchmarks deltablue, raytrace and json_loads of
-pyperformance, each in a process of its own and for a fixed number of loops, with everything in
-memory. The time of a process is the least of the values that pyperf measures in it, without its
-start. Each round runs one layout of each interpreter; the time of a layout is the least of its
-rounds, since what else a machine does only adds to it, and a ratio is what is typical of the
-layouts.
+pyperformance, each in its own process and for a fixed number of loops, with everything in memory.
+The time of a process is the least of the values that pyperf measures in it, without its start. Each
+round runs one layout of each interpreter. The time of a layout is the least of its rounds, since
+other work of the machine only adds to it, and a ratio is the typical one of the layouts.
 """
 
 import argparse
@@ -35,8 +34,8 @@ from coldbench.variants.work_folder import work_folder
 # Benchmarks of pyperformance, and loops that take about a tenth of a second; raytrace's takes more.
 PROGRAMS = {"deltablue": 15, "raytrace": 1, "json_loads": 150}
 VARIANTS = ("clang-pgo", "clang-pgo+front", "clang-pgo+front+prefetch")
-_VALUES = 3  # that a process measures
-_OWN_SECTION = ".PyRuntime"  # what all of CPython refers to most
+_VALUES = 3  # measured per process
+_OWN_SECTION = ".PyRuntime"  # the section that all of CPython refers to most
 _BUILD_VARIABLES = "no_build_variables"
 
 
@@ -62,7 +61,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def arguments(name: str, values: int = 1) -> list[str]:
-    """What an interpreter is to do for a benchmark: its loops so many times, as a worker of
+    """The arguments of an interpreter for a benchmark: this many times its loops, as a worker of
     pyperf."""
     script = files("pyperformance") / f"data-files/benchmarks/bm_{name}/run_benchmark.py"
     return ["-S", str(script), "--worker", f"--loops={PROGRAMS[name]}", "--warmups=0",
@@ -83,8 +82,8 @@ def measured(launcher: Launcher, interpreter: Path, name: str) -> float:
 
 
 def library(folder: Path) -> Path:
-    """The folder, with pyperf, and nothing else of the Python that the bench runs in; and with what
-    CPython's own build says of itself, which the bench's does not, and pyperf asks for."""
+    """The folder with pyperf, and nothing else of the bench's own Python; and with the build
+    variables of CPython, which pyperf asks for and the bench's build lacks."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{_BUILD_VARIABLES}.py").write_text("build_time_vars = {}\n")
     package = folder / "pyperf"
@@ -95,8 +94,8 @@ def library(folder: Path) -> Path:
 
 def compare(interpreters: Sequence[Sequence[Path]], name: str, rounds: int, counts: bool,
             progress: Callable[[str], None]) -> dict:
-    """How interpreters, each in as many layouts, compare with the first of them: times of rounds,
-    and counts of one run of their first layouts."""
+    """Compares interpreters, each in several layouts, with the first one: times of rounds, and
+    counts of one run of their first layouts."""
     launcher = Launcher()
     layouts = len(interpreters[0])
     times: list[list[float]] = [[] for _ in interpreters]
@@ -118,7 +117,7 @@ def compare(interpreters: Sequence[Sequence[Path]], name: str, rounds: int, coun
 
 
 def of_layouts(times: Sequence[float], layouts: int) -> Sequence[float]:
-    """The time of each layout, where rounds took them in turns; of a single one, all its times."""
+    """The time of each layout, as rounds took them in turns; for a single layout, all its times."""
     if layouts == 1:
         return times
     return [min(times[layout::layouts]) for layout in range(layouts)]
@@ -149,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
     if args.interpreters and len(given) < 2:
         raise errors.Failure(f"--interpreters: {args.interpreters}: are not two")
     os.environ["FRONTLOAD_BINDIR"] = str(build / "bin")
-    # Objects have their places by their hashes, so these are the same in all runs.
+    # Hashes decide the places of objects, so they are the same in all runs.
     settings = described.environment | {
         "PYTHONHASHSEED": "0", "PYTHONPATH": str(library(build / "bench" / "pyperf")),
         "_PYTHON_SYSCONFIGDATA_NAME": _BUILD_VARIABLES}
@@ -161,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
             work.build([*work.targets(VARIANTS), "home"])
             folder = Path(stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="layouts.", dir=work.folder)))
-            layouts = min(args.layouts, args.rounds)  # each is run
+            layouts = min(args.layouts, args.rounds)  # each layout is run
             interpreters = [link_layouts(work, variant, layouts, folder, progress,
                                          [_OWN_SECTION])
                             for variant in VARIANTS]

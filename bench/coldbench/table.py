@@ -1,4 +1,4 @@
-"""bench/table: writes the race's result where people read it, docs/race.md and the README.
+"""bench/table: writes the race's result into docs/race.md and the README.
 
     docs/race.md   all programs side by side, then all columns of each
     README.md      a small table: a few rows, the first programs
@@ -26,7 +26,7 @@ from coldbench.variants import rows
 BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here -->"
 LIMIT = "touched bytes (the limit)"
 
-# The README is to be read in a minute: its table has so many programs, and these rows besides the
+# The README can be read in a minute: its table has this many programs, and these rows besides the
 # fastest of all other ways.
 SHORT_PROGRAMS = 4
 SHORT_PEERS = (rows.BASE, "order")
@@ -123,7 +123,7 @@ the limit for any layout.
 
 
 def _recorders(workloads: Iterable[dict]) -> str:
-    """Those that any of the workloads was recorded by, in the order in which they are declared."""
+    """The recorders of any of the workloads, in the order of their declaration."""
     titles = {recording["name"]: recording["title"] for workload in workloads
               for recording in workload["recordings"]}
     order = list(RECORDERS)
@@ -162,7 +162,7 @@ def _section(workload: dict) -> str:
 
 
 def _titles(workloads: Iterable[dict]) -> list[tuple[str, str]]:
-    """The rows that any of the workloads has or says it has not, in order, and their titles."""
+    """The rows that any of the workloads has or declares absent, in order, and their titles."""
     named = {each["name"]: each["title"] for workload in workloads
              for each in (*workload["variants"], *workload["absent"])}
     order = {row.name: number for number, row in enumerate(rows.ROWS)}
@@ -180,7 +180,7 @@ def _short_cell(workload: dict, name: str) -> str:
 
 
 def _fastest_cell(workload: dict) -> str:
-    """The cost of the fastest way that is not ours and has no row of its own, and its name."""
+    """The cost and the name of the fastest way that is not ours and has no row of its own."""
     others = [each for each in workload["variants"]
               if not each["ours"] and each["name"] not in SHORT_PEERS]
     if not others:
@@ -197,7 +197,7 @@ def _cost(variant: dict) -> str:
 
 
 def _time(variant: dict) -> float:
-    # What the kernel's throttle lets through at once would make all small programs equally fast.
+    # The throttle's first slice would make all small programs equally fast.
     return variant["slow_by_requests_ns"] or variant["cold"]["wall_ns"]["mean"]
 
 

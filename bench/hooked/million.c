@@ -2,8 +2,8 @@
  *
  * usage: million ROUNDS FUNCTIONS
  *
- * Prints the nanoseconds of a first touch and, in a line for each round, those of a later call and
- * of one of the empty function.
+ * Prints the nanoseconds of a first touch and, in a line for each round, the nanoseconds of a later
+ * call and of a call of the empty function.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Starts a program after having asked for its whole file, as programs do that have no front. The
- * opener's own time counts: it is part of the start.
+/* Requests a program's whole file, as programs without a front do, then starts it. The opener's own
+ * time counts: it is part of the start.
  * usage: opener read|willneed PROGRAM ARGUMENT...
  *
  * read      reads the file from its beginning to its end, in order: the pre-read of Chrome
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The kernel cuts what is wanted at a time to the readahead or to the device's largest request,
- * whichever is more. Large pieces make few requests; small ones then get what was cut off. */
+/* The kernel cuts each piece to the readahead or to the device's largest request, whichever is
+ * more. Large pieces make few requests; small ones then get the parts that were cut off. */
 enum { LARGE = 1 << 20, SMALL = 128 << 10 };
 
 static int read_whole(int file) {
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     fputs("usage: opener read|willneed PROGRAM ARGUMENT...\n", stderr);
     return 2;
   }
-  /* A start without its pre-read must not pass for one with it. */
+  /* A start without the pre-read must not pass for one with it. */
   int file = open(argv[2], O_RDONLY | O_CLOEXEC);
   if (file < 0 || (reads ? read_whole(file) : want_whole(file))) {
     perror(argv[2]);

@@ -1,24 +1,24 @@
-# Where an installation has what, so that its prefix can be moved and its libraries can be in lib64 or
-# lib/x86_64-linux-gnu.
+# The folders of an installation, so that its prefix can be moved and its libraries can be in lib64
+# or lib/x86_64-linux-gnu.
 #
-# Programs find the rest from where they are themselves, and people type some of these paths. So what
-# belongs to Frontload alone is always in one folder beside that of the programs, whatever the libraries'
-# folder is called: <programs>/../lib/frontload. Where the libraries are in another folder than
-# <programs>/../lib, it has links to those that the linker looks for.
+# Programs find the other files from their own folder, and people type some of these paths. So
+# Frontload's private files are always in one folder beside that of the programs, whatever the name
+# of the libraries' folder: <programs>/../lib/frontload. If the libraries are in another folder than
+# <programs>/../lib, this one has links to those that the linker looks for.
 #
-# An installation has four components, which are packages, too (Packages.cmake):
+# An installation has four components, each of them also a package (Packages.cmake):
 #   runtime      the library that a program linked with --front-prefetch needs where it runs
 #   run          frontload-run, which prefetches for programs that were linked without it
 #   development  headers and libraries to link with
-#   tools        everything else: what records, links, checks and measures
+#   tools        everything else: programs that record, link, check and measure
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tools)
 
 cmake_path(GET CMAKE_INSTALL_BINDIR PARENT_PATH FRONTLOAD_INSTALL_PRIVATEDIR)
 cmake_path(APPEND FRONTLOAD_INSTALL_PRIVATEDIR lib frontload)
 
-# `path`, relative to the prefix or absolute, as seen from the folder `from`. What somebody wants
-# outside of the prefix is not moved with it: its path stays as it is.
+# `path`, relative to the prefix or absolute, as seen from the folder `from`. A path outside of the
+# prefix is not moved with it, and stays as it is.
 function(frontload_relative_path from path result)
   cmake_path(ABSOLUTE_PATH from BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} NORMALIZE)
   cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} NORMALIZE)
@@ -32,7 +32,7 @@ function(frontload_relative_path from path result)
 endfunction()
 
 # Installs a symbolic link `link` to `target`, both relative to the prefix. The link is made in the
-# build and installed as a file, because then it is in the manifest, too.
+# build and installed as a file, because then it is also in the manifest.
 function(frontload_install_link target link)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "COMPONENT" "")
   cmake_path(GET link PARENT_PATH folder)
@@ -44,8 +44,8 @@ function(frontload_install_link target link)
   install(FILES ${made} DESTINATION ${folder} ${ARGN})
 endfunction()
 
-# Lets installed programs find the shared library of an imported target where the loader would not
-# look for it. Debian's is where it does; an own LLVM in /opt is not.
+# Lets installed programs find the shared library of an imported target outside of the loader's
+# folders. Debian's is in one of them; a private LLVM in /opt is not.
 function(frontload_keep_rpath_to target)
   get_target_property(library ${target} LOCATION)
   file(REAL_PATH "${library}" library)
@@ -58,7 +58,7 @@ function(frontload_keep_rpath_to target)
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON PARENT_SCOPE)
 endfunction()
 
-# What the linker looks for by its private folder's name.
+# The private folder's links, by the names that the linker looks for.
 frontload_relative_path(${CMAKE_INSTALL_BINDIR}/../lib ${CMAKE_INSTALL_LIBDIR} libraries)
 if(NOT libraries MATCHES "^[.]?$")
   foreach(name libfrontload-prefetch.so libfrontload-prefetch.a)
@@ -66,7 +66,7 @@ if(NOT libraries MATCHES "^[.]?$")
   endforeach()
 endif()
 
-# For builds that ask pkg-config: paths from where its files are.
+# For builds with pkg-config: paths from the folder of its files.
 function(frontload_pc_path base path result)
   cmake_path(IS_ABSOLUTE path is_absolute)
   if(NOT is_absolute)

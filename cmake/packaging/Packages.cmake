@@ -1,10 +1,10 @@
 # Debian packages of an installation, by `cpack`: scripts/package makes them.
 #
-# One for each component (InstallTree.cmake). The one that packages of programs with a front depend on
-# holds one small library; nothing where they run needs LLVM or Python.
+# One for each component (InstallTree.cmake). Packages of programs with a front depend on one small
+# library; they need neither LLVM nor Python.
 #
-# What Debian alone wants (licence and changelog for each package, compressed pages) is put there by
-# debian/finish.cmake, so that an installation into a prefix has none of it.
+# debian/finish.cmake adds files that only Debian needs (licence and changelog for each package,
+# compressed pages), so that an installation into a prefix has none of them.
 
 set(CPACK_PACKAGE_NAME frontload)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -19,7 +19,7 @@ set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/debian/configured.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian/finish.cmake)
 set(CPACK_FRONTLOAD_PREFIX ${CMAKE_INSTALL_PREFIX}) # for the two
 
-# As Debian's own tools have it. There is no default that would be true of whoever runs them.
+# As in Debian's own tools. No default would be true for every user.
 set(contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 if("$ENV{DEBEMAIL}" STREQUAL "")
   set(contact "Whoever built this <root@localhost>")
@@ -42,7 +42,7 @@ set(version "(= ${PROJECT_VERSION})")
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libfrontload-prefetch1)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
-# Not generated: a program needs the version that its interface comes from, not that of its build.
+# Not generated: a program needs the version of its interface, not of its build.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
   "${CMAKE_CURRENT_LIST_DIR}/debian/shlibs;${CMAKE_CURRENT_LIST_DIR}/debian/triggers")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "library that asks for a program's front at its start

@@ -4,7 +4,7 @@
 #   KIND     clang: COUNTS has .profraw files, which llvm-profdata (TOOL) merges into the file PROFILE
 #            gcc: COUNTS has a .gcda file for each object, below the path of the object's folder.
 #            PROFILE becomes a folder with these, named as -fprofile-use looks for them, and a file
-#            `contents` with their hashes, which changes if any of them does. What else is there stays
+#            `contents` with their hashes, which changes if any of them does. Other files there stay
 #   FOLDER   the build folder
 #   TARGET   the target, for messages
 cmake_minimum_required(VERSION 3.25)
@@ -13,8 +13,8 @@ function(fail what)
   message(FATAL_ERROR "frontload-train: error: ${TARGET}: ${what}\n  frontload-train: note: ${ARGV1}")
 endfunction()
 
-# Sets `result` to the counts that an earlier training left in a folder: only what its `contents`
-# names is ours. A folder without that file, or with another file of that name, is somebody else's.
+# Sets `result` to the counts that an earlier training left in a folder: only files named in its
+# `contents` are ours. A folder without that file, or with another of that name, is not.
 function(read_contents result folder)
   set(names "")
   if(EXISTS "${folder}")
@@ -38,7 +38,7 @@ another place: frontload_target(${TARGET} PGO PGO_PROFILE <folder>)")
   set(${result} "${names}" PARENT_SCOPE)
 endfunction()
 
-# Renames a file that was copied beside its place, or stops; `problem` is how the copy went.
+# Renames a file that was copied beside its place, or stops; `problem` is the copy's error, if any.
 function(keep copy place)
   if(NOT problem)
     file(RENAME "${copy}" "${place}" RESULT problem)

@@ -1,9 +1,9 @@
 # Run (cmake -P) at the end of a training or a renewal: brings the new profile to the source tree if
 # it differs from the old one, by writing a file beside it and renaming that.
 #
-#   TOOL     the target that does that, for messages
+#   TOOL     the calling target, for messages
 #   TRAINED  the new profile, in the build tree, where it stays
-#   PROFILE  where to
+#   PROFILE  its place in the source tree
 #   TARGET   the target, for messages
 cmake_minimum_required(VERSION 3.25)
 

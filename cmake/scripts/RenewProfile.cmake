@@ -1,20 +1,20 @@
-# Run (cmake -P) at the end of a renewal: keeps the old profile as long as it is right, and otherwise
-# brings a renewed one to the source tree. It is right if enough of its names are in the program, and
-# if nearly all that starts of today touch lies in the front that it has made.
+# Run (cmake -P) at the end of a renewal: keeps the old profile as long as it is right, and
+# otherwise brings a renewed one to the source tree. A profile is right if enough of its names are
+# in the program, and if today's starts touch hardly anything outside the front that it has made.
 #
 #   TRAINED     the profile of today's runs alone
-#   PROFILE     the one in the source tree; it need not be there
-#   PROGRAM     what was linked with it
-#   MIN_MATCH   percent of its names that are enough, or empty
-#   COVERAGE    percent of what starts touch that have to lie in the front
-#   GENERATION  the label of today's runs: the renewed profile then has the older ones as well
+#   PROFILE     the profile in the source tree; it need not be there
+#   PROGRAM     the program linked with it
+#   MIN_MATCH   the percentage of its names that is enough, or empty
+#   COVERAGE    the percentage of touches that has to lie in the front
+#   GENERATION  the label of today's runs: the renewed profile then also has older runs
 #   ASIDE       write PROFILE.new in place of PROFILE, and fail
 #   FRONTLOAD   the command
 #   TARGET      the target, for messages
 cmake_minimum_required(VERSION 3.25)
 set(TOOL frontload-renew)
 
-# Sets `verdict` to whether the program has what a profile needs; stops if that cannot be said.
+# Sets `verdict` to whether the program has what a profile needs; stops if that is unknown.
 function(ask verdict profile)
   execute_process(COMMAND "${FRONTLOAD}" check "${PROGRAM}" --profile "${profile}" ${ARGN}
     RESULT_VARIABLE status)

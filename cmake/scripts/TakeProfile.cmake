@@ -1,15 +1,15 @@
-# Run by a build (cmake -P) before a target is linked: copies its startup profile to where the
-# linker looks for it by the name of the output.
+# Run by a build (cmake -P) before a target is linked: copies its startup profile to the folder
+# where the linker looks for it by the name of the output.
 #
 #   TARGET            the target, for messages
 #   PROFILE           the profile in the source tree; it need not be there
-#   OUTPUT_NAME_FILE  has the file name of what is linked
-#   FOLDER            where to: <output>.startup; state, which changes when the profile's content does;
-#                     taken, which says when this was run; and taken.d, which says when to run it again
+#   OUTPUT_NAME_FILE  a file with the file name of the output
+#   FOLDER            for the copy <output>.startup; state, which changes with the content of the
+#                     profile; taken, the time of this run; taken.d, which says when to run it again
 cmake_minimum_required(VERSION 3.25)
 
 file(READ "${OUTPUT_NAME_FILE}" OUTPUT_NAME)
-# The first version, as the linker takes it (profile_folder.cpp), whatever follows: 1.2.3-rc1.
+# The first version, like the linker (profile_folder.cpp), whatever follows: 1.2.3-rc1.
 string(REGEX REPLACE "(\\.so)\\.[0-9].*$" "\\1" name "${OUTPUT_NAME}")
 set(copy "${FOLDER}/${name}.startup")
 file(MAKE_DIRECTORY "${FOLDER}")

@@ -2,7 +2,7 @@
 # second build folder, and builds the training target there.
 #
 #   SOURCE, FOLDER, GENERATOR  of the second tree; FOLDER has frontload-cache.cmake
-#   TARGET, CONFIG             what to build
+#   TARGET, CONFIG             the target to build
 cmake_minimum_required(VERSION 3.25)
 
 # Several targets may train at once, but a build folder allows only one build at a time.

@@ -175,7 +175,6 @@ struct recorder *frontload_start_recorder(void);
  * of the first. */
 bool frontload_is_own_process(struct recorder *recorder, uint32_t thread);
 
-
 /* sharing.c: the recorder of another copy of the runtime, or NULL. */
 struct recorder *frontload_find_shared_recorder(void);
 /* sharing.c: lets other copies find the recorder. */

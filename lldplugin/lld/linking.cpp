@@ -2,12 +2,10 @@
 
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
-#include "lld/folding_hook.h"
 #include "lld/front_align.h"
 #include "lld/front_output.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
-#include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
 #include "lld/reading_link.h"
@@ -69,7 +67,8 @@ static bool isWorse(MutableArrayRef<char> bytes, const LinkOptions &options, con
 }
 
 int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
-  listInput(options.profile);
+  LinkRun run({.listed = options.profile});
+  installHooks(run);
   holdWrittenFiles(args, options.output,
                    [](MutableArrayRef<char>, bool, function_ref<void()>) { return EXIT_SUCCESS; });
   if (!runLld(args))
@@ -138,9 +137,13 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     // The other lld would sort the front again, by the call graph of a steady state.
     lldArgs.push_back("--no-call-graph-profile-sort");
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
-    installHooks(
-        [&]() -> FrontLink & { return reading.await(); }, options.minMatch,
-        [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, reading.await()); });
+    LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
+                 .minMatch = options.minMatch,
+                 .instead =
+                     [&](const LinkInputs &inputs) {
+                       return linkPlanned(options, inputs, reading.await());
+                     }});
+    installHooks(run);
     // The other lld prints all warnings.
     lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
     if (!runLld(lldArgs, nulls()))
@@ -148,15 +151,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     reading.await();
     return becomeOther(program, args);
   }
-  listInput(options.profile);
-  installHooks(
-      [&]() -> FrontLink & {
-        FrontLink &link = reading.await();
-        installOrderHooks(link);
-        installFoldingHook(link);
-        return link;
-      },
-      options.minMatch);
+  LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
+               .minMatch = options.minMatch,
+               .listed = options.profile});
+  installHooks(run);
   std::optional<Front> front;
   Weighing weighing;
   holdWrittenFiles(lldArgs, options.output,

@@ -1,6 +1,6 @@
 //===- front_link.h - one link with a front --------------------------------===//
 //
-// What ld.frontload does inside a link, by the hooks of lld/lld_hooks.cpp: gather the input
+// What ld.frontload does inside a link, by the phases of lld/link_run.cpp: gather the input
 // objects, plan the front once all are known, and answer the linker: does a section belong to the
 // front, and where in it. Afterwards it has counts of the placed sections.
 //

@@ -7,7 +7,7 @@ from contextlib import suppress
 from frontload.cli.main import main
 
 status = main()
-with suppress(OSError):  # main() has said what it could not write
+with suppress(OSError):  # main() has reported the failed write
     sys.stdout.flush()
-# Not by sys.exit(): to take a million names apart takes half a second, and the kernel a tenth.
+# Not by sys.exit(): freeing a million symbols takes half a second, the kernel a tenth.
 os._exit(status)

@@ -1,1 +1,1 @@
-"""What the measured figures mean: whether required figures hold, and who is first."""
+"""Judges the measured figures: whether required figures hold, and who is first."""

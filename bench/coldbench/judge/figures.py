@@ -1,7 +1,7 @@
-"""The figures of a workload's variants: what is noted of each, and which of it can be judged.
+"""The figures of a workload's variants: those in the document, and those that can be judged.
 
-A figure is the median over the cold runs on the plain device, or what the linker's report says of a
-front. Times are kept by round, because they are compared as ratios within rounds.
+A figure is the median over the cold runs on the plain device, or comes from the linker's report of
+a front. Times are kept by round, because they are compared as ratios within rounds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from coldbench.measure.starts import Starts
 from coldbench.variants.work_folder import WorkFolder
 
 PLAIN, THROTTLED, WARM = "cold", "cold, throttled", "warm"
-# The same as JSON has them.
+# Their names in JSON.
 CONDITIONS = {"cold": PLAIN, "slow": THROTTLED, "warm": WARM}
 
 
@@ -35,7 +35,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured, and can be judged."""
+    """Measured figures that can be judged."""
 
     medians: Mapping[str, Mapping[str, float]]  # variant -> figure -> median
     times: Mapping[Start, Sequence[float]] = field(default_factory=dict)  # by round
@@ -49,8 +49,8 @@ def say(figure: str, value: float, digits: int = 1) -> str:
 
 
 def of_variant(work: WorkFolder, starts: Starts, name: str) -> dict:
-    """What the document has of a variant: its file, its figures in each condition, and what one of
-    its cold starts has read, for the picture."""
+    """A variant in the document: its file, its figures in each condition, and the reads of one of
+    its cold starts, for the picture."""
     runs = starts.by_condition(name)
     (state,) = runs["cold"][0].files.values()
     found = {
@@ -77,7 +77,7 @@ def of_run(run: Run) -> dict[str, int | None]:
 
 
 def place(starts: Starts) -> dict:
-    """Where the starts were measured, on a device of which kind."""
+    """The file system and the kind of device of the starts."""
     found = next(iter(starts.plain.places.values()))
     return {"file_system": found.get("file_system"), "read_ahead_kib": found.get("read_ahead_kib"),
             "own_device": starts.on_device,
@@ -85,8 +85,8 @@ def place(starts: Starts) -> dict:
 
 
 def to_judge(starts: Starts, variants: Sequence[dict]) -> Figures:
-    """What can be judged of these variants of the document. On any file system but the device's,
-    readahead and layout are not what was required, so that only the linker's reports of the fronts
+    """The figures of these variants of the document that can be judged. On another file system than
+    the device's, readahead and layout are not as required: only the linker's reports of the fronts
     are left."""
     medians = {variant["name"]: {f"front_{name}": value
                                  for name, value in variant.get("front", {}).items()}
@@ -114,7 +114,7 @@ def _requests(starts: Starts, name: str) -> dict | None:
 
 
 def _slow_by_requests(variant: dict) -> float | None:
-    """What a start on the slow device takes by what it asks for, and the time of a warm start."""
+    """The time of a start on the slow device by its requests, with the time of a warm start."""
     made = variant["requests"]
     if made is None:
         return None

@@ -53,7 +53,7 @@ def _time(figures: Figures, name: str, ours: Sequence[str], peers: Sequence[str]
         return float(np.median(times(variant)))
 
     best, ahead = min(ours, key=median), min(peers, key=median)
-    # The fastest peer by its median need not be the one that is hardest to tell from ours.
+    # The peer with the fastest median need not be the hardest to tell from ours.
     ratios = [measure_statistics.ratio(times(best), times(peer)) for peer in peers]
     if any(ratio.low is None for ratio in ratios):
         first = None

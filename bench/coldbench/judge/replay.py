@@ -1,9 +1,9 @@
 """Predictions beside the kernel's counts: is the model of a start right?
 
 A workload's starts are recorded once, from its default program and with data (traces.data in its
-folder). From this alone we predict the starts of its other layouts, and compare them with what the
-kernel counted when they were measured. Layouts of basic blocks are predicted from a program that
-has a map of them, which may have been recorded by itself.
+folder). From this alone we predict the starts of its other layouts, and compare them with the
+kernel's counts when they were measured. Layouts of basic blocks are predicted from a program with a
+map of them, which may have its own recording.
 
 A figure agrees if it is within 5% of the kernel's, or within one if that is more: there is no
 twentieth of a fault. Only other layouts of the recorded program can be predicted: another
@@ -25,27 +25,26 @@ from coldbench.variants.workload import OPENED
 
 WITHIN = 0.05
 FIGURES = "major_faults", "read_bytes", "read_runs", "requests"  # that are compared
-# So much of what was touched may be unknown in another layout, with no more than a fault or two to
-# show for it; in another compilation it is several times as much.
-_MOST_MISSING = 0.02
+# At most this share of the touches may be unknown in another layout: that costs a fault or two. In
+# another compilation several times as many are unknown.
+_MAX_MISSING = 0.02
 _MODELLED_LINUX = (6, 17)
 
 
 def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> dict[str, dict]:
-    """The prediction of each variant, measured at a place as figures.py puts them down:
+    """The prediction of each variant, measured at a place as in figures.py:
     {figures..., "difference", "agrees", "why"}.
 
-    figures     those above and `throttled_seconds`, of a throttled start, as far as they are
-                predicted
+    figures     those above and `throttled_seconds`, of a throttled start, if they are predicted
     difference  predicted / measured - 1, by figure
-    agrees      whether all figures do, but the requests of a prefetch; null if that is not to be
+    agrees      whether all figures do, without the requests of a prefetch; null if that cannot be
                 judged, and then `why`
     """
     return {variant["name"]: _predict(work, variant, place) for variant in variants}
 
 
 def is_made(prediction: dict) -> bool:
-    """Whether there is a prediction, or only the reason why not."""
+    """Whether there is a prediction, not only a reason for none."""
     return FIGURES[0] in prediction
 
 
@@ -63,20 +62,20 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     answer = prediction.ask(work.binary(name), traces, work.binary(recording.program), options)
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
-    if missing > _MOST_MISSING * touches:
+    if missing > _MAX_MISSING * touches:
         return _not_made(f"was compiled differently: {100 * missing / touches:.0f}% of what was "
                          "touched is not found in it")
     figures = prediction.medians(answer["predictions"])[slow_device.NAME]
     predicted = {figure: figures[figure] for figure in FIGURES}
     if name in OPENED:
-        # How large the requests are of who reads the file is not the kernel's choice alone.
+        # If a program reads the file, the kernel alone does not decide the size of requests.
         del predicted["requests"]
     else:
         predicted["throttled_seconds"] = _throttled_seconds(variant, figures)
     counted = measured(variant)
     both = [figure for figure in predicted if figure in counted]
     why = _why_not_judged(place)
-    # Requests of what is asked for at once depend on which pages of memory lie side by side.
+    # Requests of a prefetch depend on which pages of memory lie side by side.
     judged = [figure for figure in both if figure in FIGURES
               and not (figure == "requests" and answer["prefetch_bytes"])]
     return {**predicted,
@@ -111,7 +110,7 @@ def _why_not_judged(place: dict) -> str | None:
 
 
 def measured(variant: dict) -> dict[str, float]:
-    """What a variant of the document has of the figures that are predicted."""
+    """The measured values of the predicted figures of a variant."""
     found = {name: variant["cold"][name]["median"] for name in FIGURES if name in variant["cold"]}
     if variant["requests"]:
         found["requests"] = variant["requests"]["reads"]
@@ -121,8 +120,8 @@ def measured(variant: dict) -> dict[str, float]:
 
 
 def _throttled_seconds(variant: dict, figures: dict) -> float:
-    """What the slow device takes, but for the first slice; and the program's own time, that of a
-    warm start, is added."""
+    """The time of the slow device without the first slice, and the program's own time, which is
+    that of a warm start."""
     waiting = slow_device.seconds(figures["requests"], figures["read_bytes"])
     warm = variant["warm"]["wall_ns"]["median"] / 1e9
     return max(0.0, waiting - slow_device.FIRST_SLICE_SECONDS) + warm
@@ -137,7 +136,7 @@ def agrees(predicted: float, measured: float) -> bool:
 
 
 def verdicts(predictions: Mapping[str, dict]) -> list[Verdict]:
-    """Of the predictions that were made, by variant: whether they agree."""
+    """Verdicts on the predictions by variant: whether they agree."""
     found = []
     for name, each in predictions.items():
         if not is_made(each):

@@ -20,13 +20,13 @@ UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "
 @dataclass(frozen=True)
 class Verdict:
     text: str
-    holds: bool | None  # None: not judged, or nobody can tell
-    figure: str = ""  # what is judged, if it is one figure of all variants
+    holds: bool | None  # None: not judged, or too close to tell
+    figure: str = ""  # the judged figure, if it is one figure of all variants
 
 
 @dataclass(frozen=True)
 class Near:
-    """The yardstick: a machine on which it is off measures something else."""
+    """The yardstick: if it is off, the machine measures something else."""
 
     variant: str
     figure: str
@@ -84,7 +84,7 @@ class TimesAsLong:
 
 @dataclass(frozen=True)
 class ShareOfGain:
-    """How much of the time that the best start saves over the base one saves, in medians."""
+    """The share of the best start's saving over the base that this start saves, in medians."""
 
     start: Start
     base: Start

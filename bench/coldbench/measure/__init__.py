@@ -1,1 +1,1 @@
-"""What bench measures of the variants: their starts, links and recordings."""
+"""Measures the variants: their starts, links and recordings."""

@@ -1,4 +1,4 @@
-"""What a warm run executes: counted by the processor where a machine lets us, or simulated.
+"""Counts of a warm run: by the processor where a machine lets us, or simulated.
 
 processor  instructions, misses of the instruction TLB, and branches that were predicted wrongly, in
            user mode, by perf
@@ -21,7 +21,7 @@ _SIMULATED = {"Ir": "instructions", "I1mr": "i1_misses", "Bcm": "branch_misses",
 
 
 def parse_perf(text: str) -> dict[str, int]:
-    """Of what `perf stat -x,` writes: the events that were counted."""
+    """The counted events in the output of `perf stat -x,`."""
     found = {}
     for line in text.splitlines():
         fields = line.split(",")
@@ -31,7 +31,7 @@ def parse_perf(text: str) -> dict[str, int]:
 
 
 def parse_callgrind(text: str) -> dict[str, int]:
-    """Of a file that callgrind wrote: the sums over the program."""
+    """The sums over the program in a file of callgrind."""
     events = re.search(r"^events: (.*)$", text, re.MULTILINE)
     sums = re.search(r"^(?:totals|summary): (.*)$", text, re.MULTILINE)
     if not events or not sums:
@@ -52,7 +52,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def count(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, dict[str, int]]:
-    """By what was counted, and the counts."""
+    """The kind of counter, and the counts."""
     if perf := shutil.which("perf"):
         counted = parse_perf(_run([perf, "stat", "-x,", "-e", ",".join(_EVENTS), "--", *command],
                                   environment))

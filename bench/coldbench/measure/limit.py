@@ -1,9 +1,9 @@
 """The limit: how many bytes of its file a start really uses, whatever the layout.
 
 We count granules of 16 bytes in the traces of `frontload record --data`, and only where the file
-has contents: memory that starts as zero (.bss) is not read from anywhere. No trace sees what the
-loader does before, so we add every place that it relocates. The tables that tell it where these are
-do not count: packed, they take next to nothing.
+has contents: memory that starts as zero (.bss) is not read. No trace sees the loader's work, so we
+add every place that it relocates. Its tables of these places do not count: packed, they take next
+to nothing.
 """
 
 import os
@@ -20,7 +20,7 @@ _GRANULAR = (trace.CODE, trace.DATA)
 
 
 def touched_bytes(binary: os.PathLike | str, traces: Iterable[os.PathLike | str]) -> int:
-    """What all these traces together, and the loader, have touched of the file."""
+    """The bytes of the file that all these traces together, and the loader, have touched."""
     file, loading = elf.read(binary), read_loading(binary)
     touched = [loading.relocations.offset.astype(np.uint64),
                *relocations.unpacked(loading.packed, loading.word)]

@@ -1,4 +1,4 @@
-"""What the linker costs: ld.frontload against ld.lld, by paired links of the same program."""
+"""The cost of the linker: ld.frontload against ld.lld, by paired links of the same program."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -55,7 +55,7 @@ class Links:
 
 
 def run_link(folder: Path, target: str, command: str, launcher) -> Sample:
-    """Links by the command that Ninja has for a target; a link that fails is an error."""
+    """Links by Ninja's command for a target; a link that fails is an error."""
     sample = launcher.run(["sh", "-c", f'cd "$0" && {command}', str(folder)])
     if sample.failed:
         raise Failure(f"{target}: the link {sample.how_it_ended()}: {sample.complaint}")
@@ -79,7 +79,7 @@ def time_links(work: WorkFolder, pairs: int, progress, launcher=None) -> Links:
 
 
 def link_in_pairs(link: Callable[[str], Sample], pairs: int, progress) -> Links:
-    """Each pair is of both linkers, in changing order; `link` is told which of LINKERS it is."""
+    """Each pair has a link by both linkers, in changing order; `link` gets one of LINKERS."""
     for linker in LINKERS:
         progress(f"warm-up link by {linker}")
         link(linker)

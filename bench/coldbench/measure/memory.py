@@ -1,7 +1,7 @@
 """How much memory a command and all its processes take at most, and how long they take.
 
-A page that several of them share counts once (Pss in /proc/PID/smaps_rollup, see proc(5)). It is
-asked for ten times a second at most, so what is used for less time than that may be missed.
+A page that several of them share counts once (Pss in /proc/PID/smaps_rollup, see proc(5)). We read
+it at most ten times a second, so shorter peaks may be missed.
 """
 
 import resource
@@ -21,7 +21,7 @@ _SHARE = 4  # the kernel takes long to look at large processes, which wait meanw
 class Use:
     seconds: float
     memory: int  # bytes
-    processor_seconds: float  # of all processes that have ended, and whose end was waited for
+    processor_seconds: float  # of all processes that have ended and were waited for
 
 
 def run(command: Sequence[str], folder: Path) -> Use:
@@ -54,7 +54,7 @@ def _family(pid: int) -> Iterator[int]:
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
                 yield from _family(int(child))
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return
 
 

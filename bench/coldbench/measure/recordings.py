@@ -3,7 +3,7 @@
 recorder     what is run: the program under a recorder, or a build of it that records itself
 slowdown     the recorded run's wall time over that of a plain one just before it, both warm
 
-We time only what users run: the recording itself, not what is made of it afterwards.
+We time only the recording itself, which users run, not its later processing.
 """
 
 import os
@@ -25,8 +25,8 @@ REPEATED = 3
 @dataclass(frozen=True)
 class Recorder:
     title: str
-    program: str = "default"  # which build is run
-    # What stands before it, with {bin} and {scratch}, a folder that is removed afterwards.
+    program: str = "default"  # the build that is run
+    # Words before it, with {bin} and {scratch}, a folder that is removed afterwards.
     prefix: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ RECORDERS = {
     "gcc-pgo+breakpoints": Recorder(
         "frontload-trace of gcc `-fprofile-generate`", "recording.gcc-pgo", prefix=_TRACE,
         environment={"GCOV_PREFIX": "{scratch}"}),
-    # It writes where it was told when it was made, which is nobody's input.
+    # It writes to a place fixed at build time, which is nobody's input.
     "bolt": Recorder("BOLT's instrumentation", "recording.bolt"),
 }
 
@@ -69,8 +69,8 @@ class Recording:
 
 def time_recording(work: WorkFolder, name: str, progress: Callable[[str], None],
                    launcher=None) -> Recording:
-    """Runs plain and recorded by turns: once to warm up, then several times; but only once in all
-    if a recording takes long."""
+    """Runs plain and recorded by turns: once to warm up, then several times; only once if a
+    recording takes long."""
     launcher = launcher or Launcher()
     recorder = RECORDERS[name]
     pairs: list[tuple[float, float]] = []
@@ -78,7 +78,7 @@ def time_recording(work: WorkFolder, name: str, progress: Callable[[str], None],
         progress(f"recording by {recorder.title}")
         pairs.append((_record(work, _PLAIN, launcher), _record(work, recorder, launcher)))
         if pairs[0][1] >= CHEAP_SECONDS:
-            # A plain run of its own, warm this time.
+            # Another plain run, warm this time.
             pairs = [(0.0, 0.0), (_record(work, _PLAIN, launcher), pairs[0][1])]
             break
     plain, recorded = zip(*pairs[1:], strict=True)

@@ -1,8 +1,8 @@
-"""How long the link of a row takes: runs its command again as Ninja would.
+"""The time of a row's link: runs its command again as Ninja would.
 
-A cheap link is repeated, and the median is its time; a longer one is timed once. Linking again
+A cheap link is repeated, and its time is the median; a longer one is timed once. Linking again
 gives the same files, so we hide it from Ninja: every file gets its old time back. We leave out the
-map that the default's link writes for our profiles, because nobody else would write it.
+map that the default's link writes for our profiles, because others would not write it.
 """
 
 import os
@@ -25,7 +25,7 @@ _MAP = re.compile(r"\s(-Wl,-Map|--Map)=\S+")  # of a compiler's link, and of lld
 
 @dataclass(frozen=True)
 class LinkTime:
-    seconds: tuple[float, ...]  # of each time it was linked
+    seconds: tuple[float, ...]  # of each link
 
     @property
     def median(self) -> float:
@@ -57,8 +57,8 @@ def _link(folder: Path, target: str, command: str, launcher) -> float:
 
 @contextmanager
 def untouched(folder: Path, target: str) -> Iterator[None]:
-    """Within `with`, `target` may be made again; afterwards it is the file that it was, and no file
-    in the folder is newer than before."""
+    """Within `with`, `target` may be made again; afterwards it is its old file, and no file in the
+    folder is newer than before."""
     aside = folder / f"{target}.aside"
     times = {entry.path: entry.stat().st_mtime_ns for entry in os.scandir(folder)
              if entry.is_file()}

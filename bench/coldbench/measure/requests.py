@@ -1,7 +1,7 @@
 """How many requests a start made of a device, by the kernel's own count.
 
-The device is ours alone, so what it has read during a start was read for it, whoever waited:
-reads that the start asked for and did not wait for are its own, too.
+The device is ours alone, so all its reads during a start were for the start, even those that the
+start did not wait for.
 """
 
 import time
@@ -25,13 +25,13 @@ class Requests:
 
 
 def parse(stat: str) -> tuple[Requests, int]:
-    """What has been read, and how many requests are under way, from a device's stat file."""
+    """The reads so far, and how many requests are under way, from a device's stat file."""
     fields = [int(field) for field in stat.split()]
     return Requests(fields[0], fields[2] * SECTOR), fields[8]
 
 
 class CountingLauncher(Launcher):
-    """Runs commands, and keeps what each has made the device `number` (7:1) read."""
+    """Runs commands, and keeps each one's reads from the device `number` (7:1)."""
 
     def __init__(self, number: str, stat: Path | None = None):
         super().__init__()
@@ -48,7 +48,7 @@ class CountingLauncher(Launcher):
         return next(requests for counted, requests in self._counted if counted is sample)
 
     def _settled(self) -> Requests:
-        """What has been read when nothing is under way any more."""
+        """The reads so far, once no request is under way."""
         until = time.monotonic() + _PATIENCE_SECONDS
         requests, under_way = parse(self._stat.read_text())
         while under_way and time.monotonic() < until:

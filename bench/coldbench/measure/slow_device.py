@@ -1,4 +1,4 @@
-"""The slow device: its limits, and how long it takes for what the starts read.
+"""The slow device: its limits, and its time for the reads of a start.
 
 The kernel's throttle lets the budget of its first 0.1 s through at once: 15 requests and 8 MB,
 which is the whole start of a small program. A disk does not do that.
@@ -8,7 +8,7 @@ from frontload.device import kinds
 from frontload.device.kinds import Device
 
 NAME = "hdd"
-# How much of a throttled start passes before the throttle does (frontload/device/throttle.py).
+# The time before the throttle of a start begins (frontload/device/throttle.py).
 FIRST_SLICE_SECONDS = 0.1
 
 
@@ -23,6 +23,6 @@ def limits() -> dict:
 
 
 def seconds(requests: float, read_bytes: float) -> float:
-    """What it takes for these at its pace: requests and bytes are handed out side by side."""
+    """The device's time at its pace: requests and bytes are handed out side by side."""
     slow = device()
     return max(requests / slow.iops, read_bytes / slow.bytes_per_second)

@@ -31,20 +31,20 @@ class Starts:
     plain: Measurement | None = None
     throttled: Measurement | None = None
     on_device: bool = False
-    # For each variant those of its cold starts on the plain device.
+    # For each variant the requests of its cold starts on the plain device.
     requests: dict[str, list[Requests]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)  # what was not measured, and why
 
     @property
     def measurements(self) -> dict[str, Measurement]:
-        """Those that were made, by the device that they were made on."""
+        """The measurements, by the device that they were made on."""
         return {name: measurement for name, measurement in (("plain", self.plain),
                                                             ("throttled", self.throttled))
                 if measurement}
 
     def by_condition(self, variant: str) -> dict[str, list[Run]]:
         """The runs of a variant in the order of rounds: cold and warm ones, and cold ones on the
-        slow device, as far as there are any."""
+        slow device, if there are any."""
         found = {"cold": self.plain.of(variant, SELECTIVELY_COLD),
                  "warm": self.plain.of(variant, WARM)}
         if self.throttled:
@@ -64,12 +64,12 @@ def why(problem: Failure | OSError) -> str:
 
 def measure_starts(work: WorkFolder, variants: Sequence[str], *, runs: int, device: bool,
                    progress: Callable[[str], None]) -> Starts:
-    """Measures variants that have been built; without a device in the folder they were built in."""
+    """Measures built variants; without a device, in the folder of their build."""
     starts = Starts()
     obstacle = loop_device.obstacle() if device else "--no-device"
     with ExitStack() as stack:
         stack.enter_context(work.environment())
-        # The work's output goes to another file system than the measured one, which is read-only.
+        # The output goes to another file system, because the measured one is read-only.
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="frontload-bench."))
         binaries = {variant: work.binary(variant) for variant in variants}
         cold_device = None

@@ -1,11 +1,11 @@
-"""By how much pairs of times typically differ, where a few of them are far off.
+"""By how much pairs of times typically differ, if a few of them are far off.
 
 A neighbour on the same machine makes one run of ten 20% longer and more, and a mean of ratios then
-needs ten times as many pairs. Of the averages of any two ratios (each with itself, too), on
-logarithms, the one in the middle does not heed how far off those are: the estimate of Hodges and
-Lehmann (Annals of Mathematical Statistics 34, 1963). Its interval is between those averages that
-Wilcoxon's test of signed ranks does not reject, by the normal approximation (Hollander and Wolfe,
-Nonparametric Statistical Methods, section 3.3), which is right from some 20 pairs on.
+needs ten times as many pairs. The estimate of Hodges and Lehmann (Annals of Mathematical Statistics
+34, 1963) ignores how far off those are: the median of the averages of any two ratios (each also
+with itself), on logarithms. Its interval is between those averages that Wilcoxon's test of signed
+ranks does not reject, by the normal approximation (Hollander and Wolfe, Nonparametric Statistical
+Methods, section 3.3), which is right from some 20 pairs on.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""What people see of a result: the JSON, and the tables made from it."""
+"""The result for people: the JSON, and the tables made from it."""

@@ -1,7 +1,7 @@
-"""The columns of tables: what each says of a variant, as the terminal and documents show it; and
-what sentences say of a workload.
+"""The columns of tables, each with its cell for a variant, and sentences about a workload, for the
+terminal and for documents.
 
-They are made from the JSON alone.
+All come from the JSON alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ class Column:
 
 
 def _median(name: str, show: Callable[[float], str]) -> Callable[[dict], str]:
-    """Of the cold starts on the plain device."""
+    """A median of the cold starts on the plain device."""
     def cell(variant: dict) -> str:
         figure = variant["cold"].get(name)
         return ABSENT if figure is None else show(figure["median"])
@@ -107,7 +107,7 @@ COLUMNS = (
     Column("model faults", _predicted("major_faults", count)),
     Column("model MB", _predicted("read_bytes", megabytes)),
 )
-# Of bench/run: what a variant is judged by, and its time beside that of the first one.
+# Of bench/run: the judged figures of a variant, and its time beside that of the first one.
 RUN = (*(column for column in COLUMNS if column.heading in (
     "major faults", "minor faults", "MB read", "runs", "peak RSS MB", "cold s, plain",
     "cold s, slow", "warm s", "file MB")), Column("cold / first", _times_the_base))
@@ -127,7 +127,7 @@ def _words(verdict: dict) -> str:
 
 
 def verdicts(workload: dict) -> tuple[str, list[str]]:
-    """Whether ours is first, in a sentence; and where it is not or nobody can tell, what is."""
+    """Whether ours is first, in a sentence; and the verdicts where it is not, or is too close."""
     found: Sequence[dict] = workload["verdicts"]
     if not found:
         return "Not judged: it was not measured on a device of its own.", []

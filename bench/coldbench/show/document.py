@@ -1,10 +1,9 @@
-"""The JSON that bench/run, bench/race and bench/readahead write: its head, and how it is written
-and read.
+"""The JSON of bench/run, bench/race and bench/readahead: its head, writing and reading.
 
     {"schema", "frontload": version, "host", ..., "workloads": [a workload]}
 
-A workload of bench/run and of bench/race has the same form, as far as both have measured the same;
-of_starts() has that part. Its variants are those of judge/figures.py.
+A workload of bench/run and of bench/race has the same form where both measure the same; of_starts()
+makes that part. Its variants are those of judge/figures.py.
 """
 
 import json
@@ -52,7 +51,7 @@ def of_starts(work: WorkFolder, starts: Starts, variants: list[dict],
 
 
 def required(verdicts: Iterable[Verdict]) -> list[dict]:
-    """Verdicts of bench/run: whether what is required holds."""
+    """Verdicts of bench/run: whether the requirements hold."""
     return [{"text": verdict.text, "holds": verdict.holds} for verdict in verdicts]
 
 
@@ -67,7 +66,7 @@ def write(file: Path, document: dict) -> None:
 
 
 def schema(file: Path) -> str | None:
-    """What a result says it is."""
+    """The schema of a result."""
     document = parse_json(file.read_bytes(), file)
     return document.get("schema") if isinstance(document, dict) else None
 

@@ -5,7 +5,7 @@ from frontload.device.cold_device import READ_AHEAD_KIB
 from coldbench.show import svg
 from coldbench.show.svg import TEXT, pyplot
 
-# Where a start of no readahead is drawn: the axis is a logarithmic one.
+# The place of a start without readahead on the logarithmic axis.
 _ZERO = 4
 _COLOURS = ("#5f6b7a", "#c2571a", "#7d4fb0", "#0b7a75", "#1f6fd1")
 

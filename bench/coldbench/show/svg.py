@@ -1,4 +1,4 @@
-"""What the bench's pictures share: their style, and how a figure becomes SVG.
+"""Shared by the bench's pictures: their style, and how a figure becomes SVG.
 
 The pictures have no background of their own, and their text is a grey that is legible on white and
 on black, because pages of both themes show them. The same figure gives the same bytes.
@@ -21,10 +21,10 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 TEXT = "#7a828c"
-# Of a strip, which is a file from its first byte to its last.
+# Of a strip, a file from its first byte to its last.
 READ, UNREAD = "#0b4f9c", "#dde3ea"
-# What was read is drawn at least this wide (of the strip), or a single page would not be seen.
-LEAST_WIDTH = 1 / 1500
+# Reads are drawn at least this wide (of the strip), or a single page would not be seen.
+MIN_WIDTH = 1 / 1500
 _STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
           "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
           "xtick.color": TEXT, "ytick.color": TEXT, "font.family": "sans-serif", "font.size": 10}
@@ -32,9 +32,9 @@ _STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEX
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Within `with`, figures are of the bench's style."""
+    """Within `with`, figures have the bench's style."""
     with matplotlib.rc_context(_STYLE):
-        pyplot.switch_backend("svg")  # which measures text, where a layout depends on it
+        pyplot.switch_backend("svg")  # measures text, where a layout depends on it
         yield
 
 

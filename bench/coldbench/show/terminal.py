@@ -1,4 +1,4 @@
-"""What bench/run and bench/race show of a workload when it has been measured."""
+"""What bench/run and bench/race show of a measured workload."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from coldbench.judge import replay
 from coldbench.show import columns
 from coldbench.show.columns import Column
 
-# Of what is predicted: the figure, its heading, and how it is written.
+# Of predictions: the figure, its heading, and its form.
 _PREDICTED = (("major_faults", "major\nfaults", columns.count),
               ("read_bytes", "MB\nread", columns.megabytes),
               ("read_runs", "runs\nread", columns.count),
@@ -33,7 +33,7 @@ def _variants(workload: dict, shown: Sequence[Column], intervals: bool) -> Table
              for variant in workload["variants"]]
     if not intervals:
         lines = [(name, [re.sub(r" [±(].*", "", cell) for cell in cells]) for name, cells in lines]
-    # What was not asked for takes no room.
+    # Columns without a value take no room.
     kept = [number for number in range(len(shown))
             if any(cells[number] != columns.ABSENT for _, cells in lines)]
     headings = (shown[number].heading.replace(" ", "\n") for number in kept)
@@ -47,7 +47,7 @@ def _variants(workload: dict, shown: Sequence[Column], intervals: bool) -> Table
 
 
 def show_remarks(host: dict, workload: dict) -> None:
-    """What a reader must know of the figures: where they were measured, and what went wrong."""
+    """Notes for readers of the figures: where they were measured, and what went wrong."""
     place = workload["place"]
     print(f"{host['kernel']}, {host['processor']} ({host['processors']} processors), "
           f"{place['file_system']}, readahead {place['read_ahead_kib']} KiB")
@@ -78,7 +78,7 @@ def show_predictions(workload: dict) -> None:
 
 
 def predictions(variants: Sequence[dict]) -> Table:
-    """One line for each variant, all of which have been predicted: predicted / the kernel's."""
+    """One line for each variant, all of them predicted: predicted / the kernel's."""
     table = console.table("predicted /\nthe kernel's", *(heading for _, heading, _ in _PREDICTED),
                           numbers=range(1, len(_PREDICTED) + 1))
     for variant in variants:
@@ -90,7 +90,7 @@ def predictions(variants: Sequence[dict]) -> Table:
 
 
 def show_links(links: dict | None) -> None:
-    """What the two linkers cost, and their ratios, if links were timed in pairs."""
+    """The cost of the two linkers, and their ratios, if links were timed in pairs."""
     if links is None:
         return
     print(f"the link, median of {len(links['pairs'])} pairs (and 95% confidence interval of the "

@@ -1,1 +1,1 @@
-"""What is measured: workloads, their variants, and the folder that they are built in."""
+"""The measured programs: workloads, their variants, and the folder of their builds."""

@@ -1,7 +1,7 @@
 """Writes relocatable ELF files for x86-64, of millions of symbols in seconds.
 
-A compiler would take hours for the giants of the bench. Symbols and relocations are numpy arrays
-that have the layout of the file.
+A compiler would take hours for the giants of the bench. Symbols and relocations are numpy arrays in
+the layout of the file.
 """
 
 from collections.abc import Sequence
@@ -44,14 +44,14 @@ def relocations(places: Sequence[tuple[int, int, int, int]]) -> np.ndarray:
 
 
 def names_table(names: Sequence[bytes]) -> tuple[bytes, np.ndarray]:
-    """A string table, and where each name is in it."""
+    """A string table, and the offset of each name in it."""
     lengths = np.fromiter((len(name) + 1 for name in names), np.int64, len(names))
     return b"\0" + b"".join(name + b"\0" for name in names), 1 + np.cumsum(lengths) - lengths
 
 
 def write_object(sections: Sequence[Section], symbols: np.ndarray, names: bytes) -> bytes:
-    """The object. Section numbers in `symbols` begin at 1, in the order of `sections`; relocation
-    tables come behind. The local symbols come first, and the null symbol is added."""
+    """The object. Section numbers in `symbols` begin at 1, in the order of `sections`, with
+    relocation tables behind. The local symbols come first; the null symbol is added."""
     related = [number for number, s in enumerate(sections, 1) if s.relocations is not None]
     headers = np.zeros(1 + len(sections) + len(related) + 3, SECTION)
     symbol_table, strings, section_strings = range(len(headers) - 3, len(headers))
@@ -80,7 +80,7 @@ def write_object(sections: Sequence[Section], symbols: np.ndarray, names: bytes)
     headers["info"][symbol_table] = np.count_nonzero(symbols["info"] < GLOBAL)
     headers["entry_size"][symbol_table] = SYMBOL.itemsize
 
-    # There may be more of them than the header can count.
+    # There may be more sections than the header can count.
     count, names_in = len(headers), section_strings
     if count >= _TOO_MANY:
         headers["size"][0], headers["link"][0] = count, section_strings

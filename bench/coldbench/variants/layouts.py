@@ -1,9 +1,9 @@
 """The same program at other addresses: links that differ by padding before their code and data.
 
-How fast a loop runs depends on where it happens to lie, by some percent: which lines of a cache and
-of the branch predictor it shares with others. So one link compared with another tells as much of
+The speed of a loop depends on its address by some percent: on the lines of a cache and of the
+branch predictor that it shares with other code. So comparing one link with another shows as much of
 their luck as of their linkers (Mytkowicz, Diwan, Hauswirth and Sweeney, "Producing wrong data
-without doing anything obviously wrong!", ASPLOS 2009). Many links of each, at other addresses, tell
+without doing anything obviously wrong!", ASPLOS 2009). Many links of each, at other addresses, show
 how they compare (Curtsinger and Berger, "Stabilizer", ASPLOS 2013).
 """
 
@@ -14,11 +14,11 @@ from pathlib import Path
 from coldbench.variants.run_words import run_words
 from coldbench.variants.work_folder import WorkFolder, linked
 
-_STEP = 8  # bytes; what most data are aligned to
+_STEP = 8  # bytes: the alignment of most data
 _PAGE = 4096
-# Sections that are kept though nobody refers to them (R), and what they hold. `.init` is run, and
-# lies before the functions of a front. What the loader writes to (an address) lies in a front; and
-# for each symbol of a library it has an entry of 24 bytes before the front's constants.
+# Sections that are kept without references (R), and their contents. `.init` is run, and lies before
+# the functions of a front. Addresses that the loader writes lie in a front; and for each symbol of
+# a library it has an entry of 24 bytes before the front's constants.
 _PADDED = {
     '.init,"ax"': ".rept {0}\nnop\n.endr",
     '.text.padding,"axR"': ".skip {0}",
@@ -31,7 +31,7 @@ _PADDED = {
 
 
 def _pad(work: WorkFolder, sections: Mapping[str, str], output: Path) -> None:
-    """Makes an object of no effect but that what comes behind it is moved."""
+    """Makes an object whose only effect is to move everything behind it."""
     texts = [f".section {section}\n{contents}\n" for section, contents in sections.items()]
     source = output.with_suffix(".s")
     source.write_text("".join(texts) + '.section .note.GNU-stack,""\n')
@@ -40,8 +40,8 @@ def _pad(work: WorkFolder, sections: Mapping[str, str], output: Path) -> None:
 
 def link_layouts(work: WorkFolder, variant: str, count: int, folder: Path,
                  progress: Callable[[str], None], more: Sequence[str] = ()) -> list[Path]:
-    """Links a variant that is built so many times into `folder`, the first without padding. `more`
-    are data sections of the program that have names of its own."""
+    """Links a built variant `count` times into `folder`, the first without padding. `more` are
+    further data sections of the program."""
     command = work.build_command(work.target(variant))
     sections = _PADDED | {f'{name},"awR"': ".skip {0}, 1" for name in more}
     chosen = random.Random(1)

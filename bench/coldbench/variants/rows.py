@@ -3,7 +3,7 @@
 A row is a variant that each workload has, or says why it lacks it. It is called like the variant,
 so workloads/WORKLOAD/variants.ninja builds WORKLOAD.ROW.
 
-recorder  how the start was recorded from which the row is made: see recordings.py
+recorder  how the start behind the row was recorded: see recordings.py
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ BY_NAME = {row.name: row for row in ROWS}
 
 
 def of(workload: Workload) -> list[Row]:
-    """The rows that a workload has, in order; refuses one that leaves a row out in silence."""
+    """The rows that a workload has, in order; refuses one that silently leaves a row out."""
     present = {*workload.variants, *workload.peers}
     for row in ROWS:
         if (row.name in present) == (row.name in workload.absent):

@@ -1,5 +1,4 @@
-"""Runs the tools that make a variant: compilers, linkers, and our own; with what they are to find
-in their environment."""
+"""Runs the tools that make a variant (compilers, linkers, and our own) with their environment."""
 
 import os
 import subprocess
@@ -11,7 +10,7 @@ from frontload.base import errors
 
 
 def run_words(words: Sequence[os.PathLike | str], folder: Path) -> None:
-    """Runs a tool in `folder`; a failing one ends ours with the end of what it wrote."""
+    """Runs a tool in `folder`; if it fails, we end with the end of its output."""
     done = subprocess.run([os.fspath(word) for word in words], cwd=folder, text=True,
                           errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
@@ -22,7 +21,7 @@ def run_words(words: Sequence[os.PathLike | str], folder: Path) -> None:
 
 @contextmanager
 def environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Within `with`, what is run finds these, too."""
+    """Within `with`, commands also find these variables."""
     before = dict(os.environ)
     os.environ.update(changes)
     try:

@@ -1,9 +1,9 @@
-"""A program larger than any, and a trace of one start of it, for what reads both: bench/scale.
+"""A program larger than any, and a trace of one start of it, for bench/scale.
 
 5 million symbols with names of 79 bytes, each of 112 bytes, in 50,000 sections: a file of more than
 1 GB. A tenth is local, of 5,000 source files; a tenth is data. The program can be run: it ends at
-once. The trace has a million events, which are as many functions and data: a tenth is data, here
-and there in the file.
+once. The trace has a million events, each of another function or datum: a tenth is data, here and
+there in the file.
 """
 
 import shutil
@@ -40,7 +40,7 @@ _NOP, _RETURN = b"\x90", b"\xc3"
 
 @dataclass(frozen=True)
 class Scaled:
-    """What was made, in a folder."""
+    """The generated files, in a folder."""
 
     folder: Path
 
@@ -62,7 +62,7 @@ class Scaled:
 
 
 def make(folder: Path, share: float, linker: Path) -> Scaled:
-    """Makes such a share of it, unless it is there. What is half made is made again."""
+    """Makes this share of it, unless it is there. Incomplete files are made again."""
     made, done = Scaled(folder), folder / f"made.{share}"
     if done.exists():
         return made
@@ -77,7 +77,7 @@ def make(folder: Path, share: float, linker: Path) -> Scaled:
 
 
 def _names(count: int) -> np.ndarray:
-    """A row of bytes for each of so many names."""
+    """A row of bytes for each of `count` names."""
     pattern = np.frombuffer(b"_ZN5scale66" + _TEXT.ljust(66, b"_") + b"Ev\0", np.uint8)
     table = np.tile(pattern, (count, 1))
     for digit in range(7):
@@ -97,7 +97,7 @@ def _write_object(path: Path, count: int, sections: int) -> None:
     symbols["value"] = numbers // sections * _SIZE
     symbols["size"] = _SIZE
     of_file = np.arange(0, local, _PER_FILE)
-    symbols["name"][of_file] += len(b"_ZN5scale66")  # is called like the end of another name
+    symbols["name"][of_file] += len(b"_ZN5scale66")  # named like the end of another name
     symbols["info"][of_file] = LOCAL | _FILE
     symbols["section"][of_file] = _ABSOLUTE
     symbols["value"][of_file] = symbols["size"][of_file] = 0

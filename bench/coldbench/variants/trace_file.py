@@ -1,4 +1,4 @@
-"""Writes traces of millions of touches that nobody has recorded, from numpy arrays.
+"""Writes generated traces of millions of touches, from numpy arrays.
 
 instrument/format/frontload_trace.h declares the format.
 """
@@ -18,7 +18,7 @@ _MODULE, _COMPLETE = trace.MODULE << 56, 1 << 48
 
 
 def write(path: Path, program: Path, build_id: bytes, words: np.ndarray, pid: int = 1) -> None:
-    """A trace of one process of the program; each word is an address, and the kind of its touch in
+    """A trace of one process of the program; each word is an address, with the kind of its touch in
     the highest byte."""
     module = _module(os.fsencode(program), build_id)
     slots = np.zeros(len(module) + len(words), _SLOT)
@@ -32,7 +32,7 @@ def write(path: Path, program: Path, build_id: bytes, words: np.ndarray, pid: in
 
 
 def _module(path: bytes, build_id: bytes) -> np.ndarray:
-    """The slots that say which program it is."""
+    """The slots of the program's module record."""
     payload = build_id + path
     count = 1 + -(-len(payload) // trace.SLOT_SIZE)
     slots = np.zeros(1, _SLOT)

@@ -1,9 +1,9 @@
 """The folder in which the variants of a workload are built.
 
-The Ninja file written here includes the workload's variants.ninja, so only what is out of date is
-built again, also after a change of a command line. workloads/cc1/variants.ninja says which
-variables it gets, and workloads/rules.ninja has what workloads have in common. Workloads that
-measure the same program may share the folder, so that what they have in common is built once.
+The Ninja file written here includes the workload's variants.ninja, so only outdated files are built
+again, also after a change of a command line. workloads/cc1/variants.ninja lists its variables, and
+workloads/rules.ninja has the rules that workloads share. Workloads that measure the same program
+may share the folder, so that common files are built once.
 """
 
 import json
@@ -32,7 +32,7 @@ DATA_TRACES = RECORDED.traces
 
 
 class WorkFolder:
-    """A workload, where it is described, where it is built, and by which programs."""
+    """A workload, its description's folder, its build folder, and the programs that build it."""
 
     def __init__(self, workload: Workload, source: Path, folder: Path, bin: Path, llvm: Path):
         self.workload, self.source, self.folder = workload, source, folder
@@ -62,7 +62,7 @@ class WorkFolder:
         write_if_changed(folder / f"{workload.name}.ninja", ("\n".join(lines) + "\n").encode())
 
     def fill_in(self, words: Iterable[str], output: Path | str) -> list[str]:
-        """What stands for {llvm}, {output} and the like in the words of a workload."""
+        """The words of a workload, with values for {llvm}, {output} and the like."""
         places = {"llvm": self.llvm, "source": self.source, "output": output, "work": self.folder,
                   "bin": self.bin}
         return [word.format(**places) for word in words]
@@ -74,7 +74,7 @@ class WorkFolder:
         return shlex.join(self.fill_in(arguments, "training.out"))
 
     def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
-        """What is measured of a variant whose file is `binary`."""
+        """The measured command of a variant whose file is `binary`."""
         opener = self.workload.openers.get(variant, ())
         if variant in OPENED:
             opener = OPENED[variant].opener
@@ -82,16 +82,16 @@ class WorkFolder:
                 *self.fill_in(self.workload.arguments, output))
 
     def binary(self, variant: str) -> Path:
-        """The file that is measured: evicted, and looked at."""
+        """The measured file: it is evicted, and its pages are looked at."""
         file = OPENED[variant].variant if variant in OPENED else variant
         return self.folder / self.target(file)
 
     def target(self, name: str) -> str:
-        """What Ninja calls a variant, or whatever else is made of the program."""
+        """Ninja's name of a variant, or of another product of the program."""
         return f"{self.workload.name}.{name}"
 
     def targets(self, variants: Iterable[str]) -> list[str]:
-        """What has to be built for variants, each once."""
+        """The targets to build for variants, each once."""
         variants = list(variants)
         wanted = [self.binary(variant).name for variant in variants]
         wanted += ["opener" for variant in variants
@@ -100,12 +100,12 @@ class WorkFolder:
 
     @contextmanager
     def environment(self) -> Iterator[None]:
-        """Within `with`, what is run has the workload's environment."""
+        """Within `with`, commands have the workload's environment."""
         with environment(self._fill_in_values(self.workload.environment)):
             yield
 
     def front(self, variant: str) -> dict[str, int] | None:
-        """The bytes of a variant's front, by what they are, if its link has left a report."""
+        """The bytes of a variant's front, by kind, if its link has left a report."""
         report = self.folder / f"{self.binary(variant).name}.json"
         if not report.is_file():
             return None
@@ -115,7 +115,7 @@ class WorkFolder:
                 "rodata_bytes": classes["rodata"]["bytes"] + front["strings"]}
 
     def build(self, targets: Iterable[str]) -> None:
-        """One after the other: a link of a large program fills the memory and the processors."""
+        """Builds them in turn: a link of a large program fills the memory and the processors."""
         with self.environment():
             check_call([*self._ninja, "-j1", *dict.fromkeys(targets)])
 
@@ -140,8 +140,8 @@ def linked(build_command: str, output: Path, *flags: str, linker: Path | None = 
 
 def work_folder(workload: Workload, source: Path, build_dir: Path, llvm: Path,
                 folder: Path | None = None) -> WorkFolder:
-    """A workload's folder, by default in `build_dir`, where Frontload was built: its programs there
-    are the ones that this process finds, too."""
+    """A workload's folder, by default in `build_dir`, where Frontload was built: this process also
+    finds the programs there."""
     bin = (build_dir / "bin").resolve()
     os.environ["FRONTLOAD_BINDIR"] = str(bin)
     folder = folder or build_dir / "bench" / workload.folder_name

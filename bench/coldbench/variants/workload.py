@@ -1,4 +1,4 @@
-"""A workload: a real program, its variants, and the work they are measured at.
+"""A workload: a real program, its variants, and the work that is measured.
 
 It is a folder of bench/workloads with workload.py, which defines WORKLOAD, and variants.ninja,
 which builds NAME.VARIANT for each variant (see work_folder.py).
@@ -20,23 +20,23 @@ WORKLOADS = BENCH / "workloads"
 
 @dataclass(frozen=True)
 class Opened:
-    """A variant that is another one's file, asked for before it is run."""
+    """A variant that is another one's file, requested before it is run."""
 
     variant: str
-    opener: tuple[str, ...]  # what stands before the file, with {work} and {bin}
-    asks_for: str  # as frontload-predict says it
+    opener: tuple[str, ...]  # the words before the file, with {work} and {bin}
+    asks_for: str  # frontload-predict's word for it
 
 
 @dataclass(frozen=True)
 class Recording:
     """The starts of one of the programs, recorded once with data, in the work folder."""
 
-    program: str  # a variant, or another target that is called like one
+    program: str  # a variant, or another target with such a name
     traces: str
 
 
 RECORDED = Recording("default", "traces.data")
-# Where the map of the basic blocks is in a program of its own.
+# In a separate program with the map of the basic blocks.
 RECORDED_BLOCKS = Recording("mapped", "traces.blocks.data")
 OPENER = "{work}/opener"  # of bench/openers
 OPENED = {
@@ -52,23 +52,23 @@ class Workload:
     variants: tuple[str, ...]  # the first is the base of all comparisons
     arguments: tuple[str, ...]  # with {llvm}, {source} and {output}, the file that the work writes
     requirements: tuple = ()
-    program: str = ""  # whose variants these are, and the folder they are built in; or the name
-    # Arguments of runs to train with, by the name that Ninja is to know them: ${arguments.NAME}.
+    program: str = ""  # the program of these variants, and their build folder; or the name
+    # Arguments of training runs, by their names in Ninja: ${arguments.NAME}.
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # Arguments of starts that differ, of which bench/heldout trains some and predicts the others.
+    # Arguments of different starts: bench/heldout trains some and predicts the others.
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # What is predicted from another recording than RECORDED.
+    # Variants that are predicted from another recording than RECORDED.
     recordings: Mapping[str, Recording] = field(default_factory=dict)
-    # What stands before the file of a variant that is no program, with {work}, that folder.
+    # The words before the file of a variant that is no program, with {work}, that folder.
     openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal
     timed_links: tuple[str, str] | None = None  # two targets, of LINKERS in measure/links.py
     # For the race (see rows.py), each by a row's name:
     title: str = ""  # what the program is and does, in half a sentence
-    peers: tuple[str, ...] = ()  # rows beyond `variants` that there are
-    absent: Mapping[str, str] = field(default_factory=dict)  # why there is no such row
-    recorders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # if other than usual
-    # Set for all runs, those to train with included.
+    peers: tuple[str, ...] = ()  # rows beyond `variants`
+    absent: Mapping[str, str] = field(default_factory=dict)  # the reason for each missing row
+    recorders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # if not the usual ones
+    # Set for all runs, including training runs.
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def recording(self, variant: str) -> Recording:
@@ -76,7 +76,7 @@ class Workload:
 
     @property
     def folder_name(self) -> str:
-        """What its work folder is called: workloads of one program may share it."""
+        """The name of its work folder: workloads of one program may share it."""
         return self.program or self.name
 
 

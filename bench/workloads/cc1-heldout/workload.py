@@ -1,8 +1,6 @@
-"""cc1 at work that nobody trained: how much of its gain does a front keep that was made for other
-work?
+"""cc1 at untrained work: how much of its gain does a front for other work keep?
 
-The training is a hello world, data included, and six scenarios; measured is C++ with <iostream> at
--O2.
+The training is a hello world with data, and six scenarios; measured is C++ with <iostream> at -O2.
 """
 
 from coldbench.judge.figures import THROTTLED, Start

@@ -1,5 +1,5 @@
-/* Opens a library and calls cc1_main in it, as a program does with its plugins: so cc1 can be
- * measured as a library. usage: open_cc1 [--prefetch] LIBRARY ARGUMENT... */
+/* Opens a library and calls cc1_main in it, as a program does with its plugins, to measure cc1 as a
+ * library. usage: open_cc1 [--prefetch] LIBRARY ARGUMENT... */
 #include <dlfcn.h>
 #include <frontload_prefetch.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ int main(int argc, char **argv) {
   int first = argc > 1 && strcmp(argv[1], "--prefetch") == 0 ? 2 : 1;
   if (first >= argc)
     return 2;
-  /* A measurement of something else must not pass for one of this. */
+  /* A start without the prefetch must not pass for one with it. */
   if (first == 2 && frontload_prefetch(argv[2]) != 0) {
     fprintf(stderr, "open_cc1: error: %s: its front cannot be prefetched\n", argv[2]);
     return 2;

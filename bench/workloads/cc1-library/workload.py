@@ -15,7 +15,7 @@ WORKLOAD = Workload(
     requirements=(
         Fewer("front", "default", "major_faults"),
         Fewer("front", "default", "read_bytes"),
-        # The opener and all other libraries are warm: these are the library's.
+        # The opener and all other libraries are warm: these faults are the library's.
         AtMost("front+prefetch", "major_faults", 2),
     ),
 )

@@ -10,7 +10,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
-// The archives expect Polly beside them. It stays out, and this plugin that does nothing stands in.
+// The archives expect Polly beside them. This empty plugin takes its place.
 llvm::PassPluginLibraryInfo getPollyPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "none", "0", [](llvm::PassBuilder &) {}, nullptr};
 }

@@ -31,9 +31,9 @@ WORKLOAD = Workload(
         AtMost("front+prefetch", "read_runs", 2),
         AtMost("front+prefetch", "max_rss_bytes", 20e6),
         AtMost("front+prefetch", "front_text_bytes", 5.3e6),
-        # 0.75 MB of it are one table, touched in three places far from each other: left out, it
-        # would cost three faults. To leave out the next largest instead, down to 1.48 MB, costs
-        # two faults and two runs.
+        # One table takes 0.75 MB of it, touched in three places far from each other: left out, it
+        # would cost three faults. Leaving out the next largest instead, down to 1.48 MB, costs two
+        # faults and two runs.
         AtMost("front+prefetch", "front_rodata_bytes", 1.65e6),
         TimesAsLong(Start("default", THROTTLED), Start("front+prefetch", THROTTLED), at_least=30),
         TimesAsLong(Start("order", THROTTLED), Start("front+prefetch", THROTTLED), at_least=8),

@@ -1,12 +1,12 @@
 """CPython 3.11, modules built in: its work is to import what many programs import first.
 
-Only the program is cold: its library, compiled, is on the file system that the bench runs from.
+Only the program is cold: its compiled library is on the file system that the bench runs from.
 """
 
 from coldbench.variants.workload import RECORDED_BLOCKS, Workload
 
 MODULES = "json, asyncio, argparse, re, decimal"
-# That they were imported, and from where, is what the work writes.
+# The output shows that the modules were imported, and from where.
 TELL = 'open("{output}", "w").write(repr((' + MODULES + ")))"
 
 _MODULES = ("json", "asyncio", "argparse", "re", "decimal", "unittest", "http.client", "ast", "csv",
@@ -24,6 +24,6 @@ WORKLOAD = Workload(
     recordings={name: RECORDED_BLOCKS for name in ("front+blocks", "front+blocks+prefetch")},
     arguments=("-S", "-c", f"import {MODULES}; {TELL}"),
     scenarios={module: ("-S", "-c", f"import {module}") for module in _MODULES},
-    # All runs alike: what is not compiled stays so, and nobody's settings count.
+    # All runs are alike: nothing is compiled later, and no user settings count.
     environment={"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},
 )

@@ -12,6 +12,6 @@ WORKLOAD = Workload(
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
     recordings={name: RECORDED_BLOCKS for name in ("front+blocks", "front+blocks+prefetch")},
     arguments=("-C", "{work}/repository", "log", "--stat", "--decorate"),
-    # Nobody's settings: the output would depend on them.
+    # Without user settings, on which the output would depend.
     environment={"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"},
 )

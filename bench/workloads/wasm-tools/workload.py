@@ -1,8 +1,7 @@
 """wasm-tools, a Rust program of 23 MB: its work is to turn a small text into a WebAssembly module.
 
-This is a crate from cargo's registry, in this version and with the dependencies that it was
-published with. It needs rustc 1.88: Debian 12's rustc (1.63) is too old, but its rustc-web and
-rustup's will do.
+This is a crate from cargo's registry, in this version and with its published dependencies. It needs
+rustc 1.88: Debian 12's rustc (1.63) is too old, but its rustc-web and rustup's will do.
 """
 
 from coldbench.variants.workload import Workload

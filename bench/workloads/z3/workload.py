@@ -1,7 +1,7 @@
-"""z3, a C++ program with 20 MB of text, as it is linked: its work is to solve a small problem.
+"""z3, a C++ program with 20 MB of text when linked: its work is to solve a small problem.
 
-It is here for blocks: a large C++ program that is compiled from source, and in 25 minutes on two
-processors. Solvers for other kinds of problems lie between those that a start needs.
+It is here for blocks: a large C++ program compiled from source, in 25 minutes on two processors.
+Solvers for other kinds of problems lie between those that a start needs.
 """
 
 from coldbench.variants.workload import Workload

@@ -1,5 +1,5 @@
-# Run by cpack when all components are installed and no package is made: adds what Debian's policy
-# wants of each package. What depends on the time depends on SOURCE_DATE_EPOCH, if that is set.
+# Run by cpack when all components are installed and no package is made: adds the files of Debian's
+# policy to each package. Times come from SOURCE_DATE_EPOCH, if that is set.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()
@@ -23,7 +23,7 @@ foreach(component ${CPACK_COMPONENTS_ALL})
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
   compress(${doc}/changelog)
-  # That is what the file copyright is for.
+  # The file copyright has the licence.
   file(REMOVE ${doc}/LICENSE)
   file(GLOB pages ${usr}/share/man/man*/*.[0-9])
   if(pages)

@@ -1,6 +1,6 @@
-"""Frontload in somebody else's build: what `frontload init` and `frontload auto` know of builds.
+"""Frontload in other projects' builds, for `frontload init` and `frontload auto`.
 
-link_sources.py and what it uses find a program's link command, relink.py changes it so that the
-program gets a front, and trial.py does all steps of a trial. detect.py finds out what a folder is
-built by, and advice.py what to add to it.
+link_sources.py finds a program's link command, relink.py changes the command so that the program
+gets a front, and trial.py runs all steps of a trial. detect.py finds a folder's build system, and
+advice.py the lines to add to it.
 """

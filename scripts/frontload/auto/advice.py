@@ -1,7 +1,7 @@
 """What to add to a build so that one of its programs gets a front, for each build system.
 
-A step says where its lines belong: in a file, or typed in a shell. The same text ends what
-`frontload auto` prints. docs/how-to has the details.
+Each step names the place of its lines: a file, or a shell. `frontload auto` prints the same text at
+its end. docs/how-to has the details.
 """
 
 import os
@@ -18,13 +18,13 @@ from frontload.base.errors import Failure
 
 PROFILE_FOLDER = "startup"
 _SECTIONS = "-ffunction-sections -fdata-sections"
-_RECORDED = "FRONTLOAD=record"  # what frontload-cc reads
-_BUILD_FOLDER = "build-front"  # a new one: other compilers or flags would compile a used one anew
+_RECORDED = "FRONTLOAD=record"  # read by frontload-cc
+_BUILD_FOLDER = "build-front"  # new: other compilers or flags would recompile a used folder
 
 
 @dataclass(frozen=True)
 class Step:
-    """`where` is what to do with the lines; `file` is the file they belong into, if any."""
+    """`where`: what to do with the lines; `file`: the file that gets them, if any."""
 
     where: str
     lines: tuple[str, ...]
@@ -33,9 +33,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Training:
-    """How the program is started to be recorded. `command` is as in a shell, with {} for the
-    program; `options` are those of frontload record that say when the start is over; `data`: also
-    record data; `prefetch`: the program asks for its front."""
+    """How the program is started for a recording. `command`: as typed in a shell, with {} for the
+    program; `options`: of frontload record, for the end of startup; `data`: also record data;
+    `prefetch`: the program asks for its front."""
 
     command: str = "{} --version"
     options: tuple[str, ...] = ()
@@ -51,13 +51,13 @@ class Training:
 
     @property
     def arguments(self) -> str:
-        """Those of the program, for what starts it in its own way."""
+        """The program's arguments, for tools that start it in their own way."""
         return self.command.partition("{}")[2].strip()
 
     def recorded(self, program: str) -> tuple[str, ...]:
-        """The commands that record `program`, which is quoted already."""
+        """The commands that record `program`, which is already quoted."""
         command = self.command.replace("{}", program)
-        # What starts the program may make it another user, who writes traces of data himself.
+        # A command before {} may change the user, who then writes traces of data himself.
         open_to_all = self.data and os.geteuid() == 0 and not self.command.startswith("{}")
         return (*(["install -d -m 1777 traces"] if open_to_all else []), *(
             f"{shlex.join(['frontload', 'record', *data, '-o', 'traces', *self.options])} -- "
@@ -83,7 +83,7 @@ def prefix() -> str:
 
 
 def cmake_option() -> str:
-    """What CMake has to be told to find our package; nothing where it looks by itself."""
+    """The CMake option that finds our package; empty where CMake finds it by itself."""
     root = Path(prefix())
     if root in (Path("/usr"), Path("/usr/local")):
         return ""
@@ -101,12 +101,12 @@ def profile_name(output: str) -> str:
 
 
 def target_of(folder: Folder, output: str) -> Target | None:
-    """The target that makes a file, or that is called so."""
+    """The target that makes a file, or that has this name."""
     real = os.path.realpath(output) if output else ""
     for target in folder.targets:
         if target.output and os.path.realpath(target.output) == real:
             return target
-    # CMake's property VERSION adds that to the name of the file.
+    # CMake's property VERSION adds a version to the file name.
     names = os.path.basename(output), re.sub(r"-[\d.]+$", "", os.path.basename(output))
     return next((target for name in names for target in folder.targets
                  if name and target.name == name), None)
@@ -114,7 +114,7 @@ def target_of(folder: Folder, output: str) -> Target | None:
 
 def advise(folder: Folder, output: str, training: Training) -> Advice:
     """What to add for the program or library `output` of this folder."""
-    # What make goes by, and what can be started, is libtool's script.
+    # With libtool, make's target and the program to run are libtool's script.
     output = (libtool_script(output) if output else None) or output
     return _ADVISERS.get(folder.system, _wrapper)(folder, output, training)
 
@@ -140,19 +140,19 @@ def cmake_lines(target: str, training: Training) -> tuple[str, ...]:
 
 
 def _cmake_word(word: str) -> str:
-    """As CMake's code has it, where a semicolon would end an argument."""
+    """Quoted for CMake's code, where a semicolon would end an argument."""
     if re.fullmatch(r"[\w./:=,+@%$<>{}-]+", word):
         return word
     return '"' + re.sub(r'(["\\;])', r"\\\1", word) + '"'
 
 
 def without_comments(text: str) -> str:
-    """CMake's code, without comments and what is in quotes and brackets."""
+    """CMake's code without comments, quoted text and bracket text."""
     return re.sub(r'#?\[(=*)\[.*?\]\1\]|"(?:[^"\\]|\\.)*"|#[^\n]*', " ", text, flags=re.DOTALL)
 
 
 def calls_frontload(text: str, target: str) -> bool:
-    """Whether a CMakeLists.txt has the call for this target already."""
+    """Whether a CMakeLists.txt already has the call for this target."""
     return bool(re.search(rf"\bfrontload_target\s*\(\s*{re.escape(target)}[\s)]",
                           without_comments(text)))
 
@@ -186,16 +186,16 @@ def _profile_path(folder: Folder, output: str) -> str:
 
 
 def _profile(output: str, path: str, link_map: str | None = None) -> str:
-    # A script that starts the program, as libtool makes it, runs others, which are recorded too.
+    # libtool's script runs other programs before the program, and they are recorded as well.
     return (f"frontload profile traces --program {shlex.quote(os.path.basename(output))} "
             + (f"--map {shlex.quote(link_map)} " if link_map else "") + f"-o {shlex.quote(path)}")
 
 
 def _with_profile(folder: Folder, output: str, training: Training, how_to: str, built: str,
                   first: tuple[str, ...], again: tuple[str, ...]) -> Advice:
-    """Steps of builds in which frontload-cc stands before the compiler. What it is told by the
-    environment to be recorded, it compiles alike: one set-up does for both builds, and only the
-    link is done anew."""
+    """Steps of builds in which frontload-cc stands before the compiler. Its environment for
+    recording does not change how it compiles: one set-up serves both builds, and only the link is
+    repeated."""
     profiles = os.path.join(_where(folder), PROFILE_FOLDER)
     path = _profile_path(folder, output)
     program = shlex.quote(built)
@@ -212,7 +212,7 @@ def _with_profile(folder: Folder, output: str, training: Training, how_to: str, 
 
 
 def _for_prefetch(training: Training) -> list[Step]:
-    """What a program that prefetches its front needs in order to start."""
+    """The library that a program needs to prefetch its front."""
     if not training.prefetch:
         return []
     library = "libfrontload-prefetch.so.1"
@@ -224,14 +224,14 @@ def _for_prefetch(training: Training) -> list[Step]:
 
 
 def wrapper(compiler: str, profiles: str, *options: str) -> str:
-    """What takes the place of a compiler's name."""
+    """The words that replace a compiler's name."""
     return " ".join(["frontload-cc", f"--profile-dir={shlex.quote(profiles)}", *options, compiler])
 
 
 def _compiler(folder: Folder, language: str, otherwise: str) -> str:
     path = next((each.path for each in folder.compilers if each.language == language), otherwise)
     words = path.split()
-    # One that is a wrapper already is the one before the change.
+    # Leave out our wrapper if the build already uses it.
     return " ".join(word for word in words if os.path.basename(word) != "frontload-cc"
                     and not word.startswith("--")) or otherwise
 
@@ -251,7 +251,7 @@ def _continued(*parts: str) -> str:
 
 
 def _name_in(folder: Folder, output: str, new: str) -> str:
-    """The program in a new build folder, at the place it has in the present one."""
+    """The program's path in a new build folder, at the same place as in the present one."""
     if folder.build and output.startswith(folder.build + os.sep):
         return os.path.join(new, os.path.relpath(output, folder.build))
     return os.path.join(new, os.path.basename(output))
@@ -270,7 +270,7 @@ def _meson(folder: Folder, output: str, training: Training) -> Advice:
 
 def _autotools(folder: Folder, output: str, training: Training) -> Advice:
     source = _where(folder)
-    # What was configured in place cannot be configured anywhere else, too.
+    # A tree that is configured in place cannot also be configured elsewhere.
     in_place = bool(folder.build) and os.path.realpath(folder.build) == os.path.realpath(source)
     new = source if in_place else os.path.join(source, _BUILD_FOLDER)
     configure = shlex.quote(os.path.join(source, "configure"))
@@ -295,7 +295,7 @@ def _anew(folder: Folder, make: str, training: Training) -> tuple[str, ...]:
     settings = _settings(folder, training)
     if folder.has_clean:
         return f"{make} clean", _continued(f"{_RECORDED} {make}", *settings)
-    # This makes again what makes the Makefile, too, where there is something.
+    # -B also remakes the Makefile where a rule makes it.
     return (_continued(f"{_RECORDED} {make} -B", *settings),)
 
 
@@ -381,8 +381,7 @@ def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
 
 
 def existing(path: str) -> str:
-    """The text of a file that is to be changed, with its own ends of lines; empty if it does not
-    exist."""
+    """The text of a file to change, with its own line ends; empty if the file does not exist."""
     try:
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -1,8 +1,8 @@
 """What is known about a build folder: its build system, its compilers, its targets.
 
-Each build system has a reader (cmake_folder.py, meson_folder.py, make_folder.py, cargo_folder.py)
-that is given a Folder and fills it in, from the files that the system itself leaves for others.
-They run and write nothing. detect.py finds out which reader a folder needs.
+Each build system has a reader (cmake_folder.py, meson_folder.py, make_folder.py, cargo_folder.py).
+A reader fills in a Folder from the files that the build system leaves for other tools; it runs and
+writes nothing. detect.py chooses the reader of a folder.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -22,7 +22,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Target:
-    """Something that the build links."""
+    """A program or shared library of the build."""
 
     name: str
     kind: str  # program or shared library
@@ -45,7 +45,7 @@ class Folder:
     build: str = ""  # empty if there is none
     other_builds: list[str] = field(default_factory=list)
     generator: str = ""
-    has_clean: bool = False  # its Makefile can remove what it has built
+    has_clean: bool = False  # the Makefile can remove what was built
     configured: str = ""  # the arguments of its configure script, as in a shell
     compilers: list[Compiler] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Folder:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file of the build; empty if there is none that can be read."""
+    """The text of a file of the build; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(_FILE_LIMIT).decode("utf-8", "surrogateescape")

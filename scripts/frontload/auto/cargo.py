@@ -1,11 +1,9 @@
-"""Cargo's packages as far as a front needs them: which programs they have, and builds of one of
-them with arguments for its linker.
+"""Cargo packages: their programs, and builds of one program with arguments for its linker.
 
 `cargo rustc` gives arguments only to the last crate of a build, so dependencies, build scripts and
 procedural macros are compiled as usual, and only once. Newer cargos make the arguments part of the
-hashes in names, which would then differ for each way to link. So the arguments are always the same:
-the name of a file that has those for the linker. Cargo does not know that file, so we make it link
-again if the file has changed.
+hashes in names. So the arguments are always the same: the name of a file with the arguments for the
+linker. Cargo does not track that file, so we make cargo link again if the file has changed.
 """
 
 import filecmp
@@ -39,7 +37,7 @@ class _Package(Part):
 
 
 class _Metadata(Part):
-    """What `cargo metadata` says."""
+    """The output of `cargo metadata`."""
 
     packages: list[_Package]
     target_directory: Text
@@ -47,28 +45,28 @@ class _Metadata(Part):
 
 @dataclass(frozen=True)
 class Program:
-    """One program of a package, and the folder for what is kept of it between two commands."""
+    """One program of a package, and the folder for its files between two commands."""
 
     name: str
     manifest: Path
     work: Path
-    toolchain: str = ""  # of rustup's, by name; none: the one that is chosen otherwise
+    toolchain: str = ""  # rustup's name; empty: the toolchain chosen otherwise
 
     @property
     def profile(self) -> Path:
-        """Where its startup profile is, in the source tree."""
+        """The path of its startup profile, in the source tree."""
         return self.manifest.parent / "startup" / f"{self.name}.startup"
 
 
 def _cargo(toolchain: str) -> list[str]:
-    if toolchain:  # which only the cargo of rustup takes; another one says so
+    if toolchain:  # only rustup's cargo takes it; another cargo reports an error
         return [str(tools.program("cargo", _INSTALL)), f"+{toolchain}"]
-    # Cargo says this to its subcommands: the one of the toolchain that was asked for.
+    # Cargo sets $CARGO for its subcommands: the cargo of the requested toolchain.
     return [os.environ.get("CARGO") or str(tools.program("cargo", _INSTALL))]
 
 
 def _run(toolchain: str, arguments: Sequence[str], **environment: str) -> bytes:
-    """The standard output of cargo. What is wrong it says itself; its exit status is then ours."""
+    """The standard output of cargo. Cargo reports its own errors; its exit status becomes ours."""
     command = [*_cargo(toolchain), *arguments]
     try:
         result = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -84,8 +82,8 @@ def _run(toolchain: str, arguments: Sequence[str], **environment: str) -> bytes:
 
 def find_program(manifest: str | None, package: str | None, name: str | None, kind: str,
                  offline: Sequence[str], toolchain: str = "") -> Program:
-    """The program that a command is about: by its name if there are several. What is kept of it is
-    kept apart for each `kind` of build."""
+    """The program of a command: by its name if there are several. Each `kind` of build keeps its
+    own files."""
     def run(*arguments: str) -> bytes:
         return _run(toolchain, arguments)
 
@@ -117,7 +115,7 @@ def find_program(manifest: str | None, package: str | None, name: str | None, ki
 
 @functools.cache
 def _own_linker(toolchain: str) -> tuple[str, ...]:
-    """What keeps newer compilers from bringing an lld of their own, which gcc would find first."""
+    """Arguments that keep newer compilers from using their own lld, which gcc would find first."""
     option = "-Clinker-features=-lld"
     compiler = "rustc" if toolchain else os.environ.get("RUSTC", "rustc")
     chosen = [f"+{toolchain}"] if toolchain else []
@@ -130,11 +128,11 @@ def _own_linker(toolchain: str) -> tuple[str, ...]:
 
 def link(program: Program, options: Sequence[str], words: Sequence[str],
          **environment: str) -> Path:
-    """Builds a program by ld.frontload, which gets `words`; returns its file."""
+    """Builds a program with ld.frontload, which gets `words`; returns the program's file."""
     linkers = tools.tool("ld.frontload").resolve().parent.parent / "lib" / "frontload" / "gcc"
     driver = [f"-B{linkers}", "-fuse-ld=lld", *(f"-Wl,{word}" for word in words)]
     arguments = program.work / "link-arguments"
-    # As gcc and clang read such a file: what is quoted is one argument.
+    # In such a file, gcc and clang read quoted text as one argument.
     text = "".join(f'"{word}"\n' for word in (re.sub(r'(["\\])', r"\\\1", w) for w in driver))
     program.work.mkdir(parents=True, exist_ok=True)
     files.write_if_changed(arguments, os.fsencode(text))
@@ -142,7 +140,7 @@ def link(program: Program, options: Sequence[str], words: Sequence[str],
     built = build(program, options, compiler, **environment)
     linked = program.work / f"linked-{hashlib.sha256(os.fsencode(built.path)).hexdigest()[:16]}"
     if built.fresh and not (linked.exists() and linked.read_bytes() == os.fsencode(text)):
-        # Cargo keeps it in a folder of its own, and a hard link to it (or a copy) where we see it.
+        # Cargo keeps the program in its own folder, and a hard link or a copy where we see it.
         for kept in built.path.parent.glob("deps/*"):
             if kept.samefile(built.path) or _is_copy(kept, built.path):
                 kept.unlink()
@@ -158,7 +156,7 @@ def _is_copy(kept: Path, shown: Path) -> bool:
 
 @dataclass(frozen=True)
 class Built:
-    """The file of a program, and whether cargo found it there."""
+    """The file of a program, and whether cargo found it already built."""
 
     path: Path
     fresh: bool
@@ -172,7 +170,7 @@ def build(program: Program, options: Sequence[str], compiler_arguments: Sequence
                    "--message-format=json-render-diagnostics", *options, "--",
                    *compiler_arguments], **environment)
     for line in output.splitlines():
-        # A build script's or a macro's own output may be among it.
+        # The output can include that of a build script or macro.
         try:
             message = json.loads(line)
         except ValueError:

@@ -18,8 +18,8 @@ from frontload.recording import run as recording
 
 
 class _Recordings:
-    """What is kept of a recorded program: its traces, itself, because these are of that very file,
-    and the map of its link."""
+    """Kept files of a recorded program: its traces, the map of its link, and the program, because
+    the traces are of that very file."""
 
     def __init__(self, program: Program):
         self.traces = program.work / "traces"
@@ -29,13 +29,13 @@ class _Recordings:
 
 def record(program: Program, options: Sequence[str], arguments: Sequence[str], build_profile: str,
            *, data: bool, until: str | None, ready: Ready | None = None) -> int:
-    """Builds the program, runs it with the arguments, or until it is ready, and records that;
-    returns its exit status. `build_profile` is cargo's, which the options name."""
+    """Builds the program, runs it with the arguments, or until it is ready, and records the run;
+    returns its exit status. `build_profile`: cargo's profile that the options name."""
     kept = _Recordings(program)
     words = [f"-Map={kept.map}"]
     executable = cargo.link(program, options, words)
     if elf.read(executable).symbols is None:
-        # Of a release that is stripped; its names have other hashes then, which are found again.
+        # Of a stripped release. Its symbols then have other hashes, but are matched again.
         variable = f"CARGO_PROFILE_{build_profile.upper().replace('-', '_')}_STRIP"
         executable = cargo.link(program, options, words, **{variable: "debuginfo"})
     if files.copy_if_changed(executable, kept.binary):
@@ -51,7 +51,7 @@ def write_profile(program: Program) -> None:
         raise Failure(f"{program.name}: nothing is recorded yet",
                       note="record it first: cargo frontload record -- ARGUMENT...")
     traces = list(inputs.expand([(str(kept.traces), 1)]))
-    # Only data needs the map, and a map that nothing needs is warned of.
+    # Only data needs the map, and an unneeded map causes a warning.
     has_data = any(trace.read(path).has_data for path, _ in traces)
     merger = merge.Merger(program.name, str(kept.binary), str(kept.map) if has_data else None)
     for path, weight in traces:
@@ -87,7 +87,7 @@ def build(program: Program, options: Sequence[str], *, prefetch: bool, min_match
 
 
 def _named_by_content(program: Program) -> Path:
-    """A copy of the profile: cargo links again when an argument is another, not when a file is."""
+    """A copy of the profile: cargo links again if an argument changes, not if a file changes."""
     data = program.profile.read_bytes()
     copy = program.work / f"{program.name}-{hashlib.sha256(data).hexdigest()[:16]}.startup"
     program.work.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 """Changes to a project's files that `frontload init --write` makes: only what is safe.
 
 It is safe to append to a CMakeLists.txt that names the target literally outside any block, and to
-make a file that does not exist. Everything else is left to the user. A change is shown as a diff.
-If it was made before, that is said, and a second run changes nothing.
+make a file that does not exist. Everything else is left to the user. Changes are shown as diffs. A
+change made before is reported, and a second run changes nothing.
 """
 
 import difflib
@@ -30,7 +30,7 @@ _COMMAND = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
 @dataclass(frozen=True)
 class Change:
-    """A new text for a file, or why there is none; `done`: it says already what it shall."""
+    """A new text for a file, or the reason for none; `done`: the file already has the change."""
 
     path: str
     before: str
@@ -88,7 +88,7 @@ def _at_top_level(code: str, name: str) -> bool:
                 rf"\s*{re.escape(name)}[\s)]", code[match.end():]):
             return depth == 0
         if command == "return" and depth == 0:
-            return False  # what is behind it is not read
+            return False  # CMake does not read the rest
     return False
 
 

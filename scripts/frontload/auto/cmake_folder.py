@@ -1,8 +1,8 @@
 """Reads a CMake build folder: its cache, the compilers that were found, and the targets.
 
-Targets come from CMake's File API, whose answers are in .cmake/api/v1/reply if an editor or
-`frontload init --ask-cmake` has asked; without them, from the CMakeLists.txt files, as far as they
-name programs literally.
+Targets come from CMake's File API: its answers are in .cmake/api/v1/reply if an editor or
+`frontload init --ask-cmake` has asked. Without answers, targets are the programs that the
+CMakeLists.txt files name literally.
 """
 
 import os
@@ -28,10 +28,10 @@ _LANGUAGES = {"CXX": "C++", "C": "C"}
 _KINDS = {"EXECUTABLE": "program", "SHARED_LIBRARY": "shared library",
           "MODULE_LIBRARY": "shared library"}
 _QUERY = ".cmake/api/v1/query/client-frontload/codemodel-v2"
-_MOST_LISTS = 2000
+_MAX_LISTS = 2000
 
 
-# What is used of the answers, in CMake's words (cmake-file-api(7)).
+# The used parts of the answers, in CMake's words (cmake-file-api(7)).
 class _Reference(Part):
     jsonFile: Text
 
@@ -108,7 +108,7 @@ def _compilers(build: str, entries: dict[str, str]) -> list[Compiler]:
 
 
 def _from_file_api(build: Path, source: str) -> list[Target]:
-    """The targets in CMake's own answer; none if there is no answer, or it cannot be read."""
+    """The targets in CMake's answer; none if it is missing or unreadable."""
     reply = build / ".cmake/api/v1/reply"
     indexes = sorted(reply.glob("index-*.json"))
     try:
@@ -140,7 +140,7 @@ def _from_lists(source: Path) -> list[Target]:
     """The programs that CMakeLists.txt files name."""
     found = []
     for number, path in enumerate(_lists(source)):
-        if number == _MOST_LISTS:
+        if number == _MAX_LISTS:
             break
         text = text_of(path)
         found += [Target(match[2], "program", "", str(path), text.count("\n", 0, match.start()) + 1)
@@ -160,8 +160,8 @@ def _lists(source: Path):
 
 
 def ask(folder: Folder) -> None:
-    """Has CMake say what the targets are: leaves a query in the build folder, as editors do, and
-    configures it again."""
+    """Makes CMake write its targets: leaves a query in the build folder, as editors do, and
+    configures the folder again."""
     cmake = cache(folder.build).get("CMAKE_COMMAND") or shutil.which("cmake")
     if not cmake:
         raise Failure("cmake: not found", note="put it in PATH")

@@ -1,4 +1,4 @@
-"""Whether two builds of a program do the same: they write the same to stdout, and end alike."""
+"""Whether two builds of a program behave alike: the same stdout, and the same ending."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from frontload.base.processes import Result
 @dataclass(frozen=True)
 class Comparison:
     workload: str
-    same: bool | None  # None: the program itself does not do the same twice
+    same: bool | None  # None: two runs of the program itself differ
     detail: str
 
 
 def compare(workloads: Sequence[Workload], before: str, after: str, plain: str | None = None, *,
             below: Sequence[str] = (), after_by: Sequence[str] = ()) -> list[Comparison]:
-    """Compares `after` with `before`; `plain` is what ld.frontload links without a profile, and
-    tells whether it is the front that makes a difference. `below`: what they are run by;
-    `after_by`: what runs `after` below that, `env` with variables."""
+    """Compares `after` with `before`. `plain`, linked by ld.frontload without a profile, tells
+    whether the front makes the difference. `below`: the command that runs them; `after_by`: the
+    command that runs `after` below that one, such as `env` with variables."""
     return [_compare(workload, before, after, plain, below, after_by) for workload in workloads]
 
 
 def _compare(workload: Workload, before: str, after: str, plain: str | None,
              below: Sequence[str], after_by: Sequence[str]) -> Comparison:
     def run(binary: str) -> Result:
-        # All in one way, as a program may say how it was called.
+        # All in the same way: a program may print how it was called.
         return workload.run(binary, [*below, *(after_by if binary == after else after_by[:1])])
 
     expected, found = run(before), run(after)
@@ -41,7 +41,7 @@ def _compare(workload: Workload, before: str, after: str, plain: str | None,
 
 
 def _does(result: Result, binary: str) -> tuple[int, str]:
-    """A program may say where it is."""
+    """Status and stdout, without the program's path, which it may print."""
     return result.status, result.stdout.replace(binary, "{}")
 
 

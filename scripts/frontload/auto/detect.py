@@ -1,6 +1,6 @@
-"""What a folder is built by: recognizes build folders and source folders by the files in them.
+"""Finds a folder's build system: recognizes build folders and source folders by their files.
 
-A build folder says which sources it builds. In a source folder, this looks for build folders.
+A build folder names its sources. In a source folder, this looks for build folders.
 """
 
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from frontload.auto import cargo_folder, cmake_folder, make_folder, meson_folder
 from frontload.auto.build_folder import Folder, text_of
 
-# What says of a folder that it was configured, and what that it has the sources.
+# The files that mark a configured folder, and those that mark sources.
 BUILT = {"CMakeCache.txt": "cmake", "meson-info": "meson", "config.status": "autotools"}
 SOURCES = {"CMakeLists.txt": "cmake", "meson.build": "meson", "configure": "autotools",
            "configure.ac": "autotools", "Cargo.toml": "cargo", "go.mod": "go",
@@ -23,9 +23,9 @@ _READERS = {"cmake": cmake_folder.read, "meson": meson_folder.read,
 
 
 def look(path: str) -> Folder:
-    """What a folder is built by; `system` is "unknown" if we cannot tell."""
+    """The build system of a folder; `system` is "unknown" if we do not recognize it."""
     here = Path(os.path.abspath(path))
-    # A folder that was configured in place has both: what was configured tells more.
+    # A folder configured in place has both marks; its configuration tells more.
     for name, system in BUILT.items():
         if (here / name).exists():
             return _read(Folder(str(here), system, build=str(here)))
@@ -42,13 +42,13 @@ def look(path: str) -> Folder:
 
 
 def _is_of_another_kind(folder: Path) -> bool:
-    """Whether a script configure is one that Autoconf has not made."""
+    """Whether a script named configure is not Autoconf's."""
     return _AUTOCONF not in text_of(folder / "configure")
 
 
 def of_program(program: str, link_directory: str, built_in: str | None = None) -> Folder:
-    """The build that a program is of: that of `built_in`, where it was built, if that is known; or
-    the nearest folder above it, or above where it was linked, that was configured, or else has
+    """The build of a program: that of the folder `built_in` if it is known. Otherwise the nearest
+    folder above the program, or above its link directory, that was configured, or else has
     sources."""
     if built_in is not None and (found := look(built_in)).system != "unknown":
         return found
@@ -62,8 +62,8 @@ def of_program(program: str, link_directory: str, built_in: str | None = None) -
 
 
 def _builds_below(source: Path, system: str) -> list[str]:
-    """The build folders of this system in a source folder, or beside it, that are of these
-    sources; the one that was configured last is first."""
+    """The build folders of this system, in or beside a source folder, that build these sources; the
+    last configured one is first."""
     mark = next((name for name, each in BUILT.items() if each == system), None)
     if mark is None:
         return []

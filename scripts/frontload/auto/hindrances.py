@@ -1,6 +1,6 @@
-"""What prevents a front in a build: in the link of a program if that is known, otherwise in the
-flags that the build was configured with; and how its objects were compiled. This runs nothing that
-the build wrote down, because the folder may be anybody's."""
+"""What prevents a front in a build: options of the program's link if that is known, otherwise the
+configured flags; and how the objects were compiled. Runs nothing that the build wrote, because the
+folder may be a stranger's."""
 
 import os
 import re
@@ -20,7 +20,7 @@ _LTO = re.compile(r"-flto(=\S+)?$")
 
 @dataclass
 class Looked:
-    link: str = ""  # where the link command was found; empty if it was not
+    link: str = ""  # the source of the link command; empty if none was found
     hindrances: list[Hindrance] = field(default_factory=list)
     sections: Sections | None = None
     lto: str = ""
@@ -56,7 +56,7 @@ class Looked:
 
 
 def look(folder: Folder, program: str) -> Looked:
-    """What hinders a front of `program` (empty: of any) in this folder."""
+    """The hindrances to a front of `program` (empty: of any program) in this folder."""
     found = Looked(packs=programs.packs_relocations())
     link = None
     if program:
@@ -78,7 +78,7 @@ def look(folder: Folder, program: str) -> Looked:
 
 
 def _kind(link: link_command.LinkCommand, folder: Folder, program: str) -> str:
-    """The compiler that links, by its name, or else by what the build and the program say of it."""
+    """The compiler that links, by its name, or else as recorded in the build and the program."""
     named = link_command.named_family(link)
     if named:
         return str(named)
@@ -126,7 +126,7 @@ def _lto(words: list[str], kind: str, found: Looked) -> None:
 
 
 def _of_objects(build: str) -> Sections | None:
-    """Of a build whose link command is not known: of all objects in its folder."""
+    """For a build without a known link command: looks at all objects in its folder."""
     if not build:
         return None
     paths = []

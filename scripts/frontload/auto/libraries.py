@@ -1,9 +1,8 @@
 """Shared libraries that are tried together with the program: how they were linked, and how the
-program comes to load other builds of them.
+program loads other builds of them.
 
-A library that is linked again lies in a folder of its own by the name that programs look for (its
-soname), and LD_LIBRARY_PATH names that folder first. A program with an old DT_RPATH looks there
-before, and would load its own.
+A relinked library lies in its own folder under its soname, and LD_LIBRARY_PATH names that folder
+first. A program with an old DT_RPATH searches that path before, and would load its own library.
 """
 
 import os
@@ -35,7 +34,7 @@ _LISTED = re.compile(r"^\s*(\S+) => (/.*) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 @dataclass
 class Library:
-    """One that can be linked again; what comes of it is filled in by the trial."""
+    """A library that can be linked again; the trial fills in its results."""
 
     module: str  # as the user calls it
     path: str
@@ -59,7 +58,7 @@ class Library:
 
 
 def find(modules: Iterable[str], program: str, given: Given) -> tuple[list[Library], list[Missing]]:
-    """Those of the modules whose link command is known, and why others are only recorded."""
+    """The modules with known link commands, and why others are only recorded."""
     found, missing = [], []
     for module in modules:
         try:
@@ -74,7 +73,7 @@ def _find(module: str, program: str, given: Given) -> Library:
     path = os.path.realpath(_path_of(module, program))
     if programs.look(path).kind != "shared library":
         raise Failure(f"{path}: is not a shared library", note="name one that the program loads")
-    # What --link says is the program's.
+    # --link is for the program only.
     link = Search(path, Given(None, given.log, given.build, given.build_folder)).find()
     refused = next((each for each in relink.hindrances(link)
                     if each.kind == linker_options.REFUSED), None)
@@ -87,7 +86,7 @@ def _find(module: str, program: str, given: Given) -> Library:
 
 
 def _path_of(module: str, program: str) -> str:
-    """Where a library is: as the dynamic linker that will load it says."""
+    """A library's path, as reported by the dynamic linker that will load it."""
     if os.path.isfile(module):
         return module
     loader = dependencies.interpreter(program)
@@ -109,7 +108,7 @@ def _soname(path: str) -> str:
 
 
 def link_plain(libraries: Sequence[Library], scratch: Path) -> Path:
-    """Links them as they are, with a map, which names constants. Returns the folder."""
+    """Links them unchanged, with maps, which name constants. Returns the folder."""
     folder = scratch / "libraries"
     folder.mkdir()
     for library in libraries:
@@ -124,7 +123,7 @@ def link_plain(libraries: Sequence[Library], scratch: Path) -> Path:
 def linked_with_front(library: Library, startup: bytes, min_match: float, scratch: Path
                       ) -> Iterator[str]:
     """Within `with`, the library linked with this profile, in a temporary file that may be renamed;
-    what came of it is in the library."""
+    the results are stored in `library`."""
     written, report = (scratch / f"{library.soname}{end}" for end in (".startup", ".json"))
     written.write_bytes(startup)
     read = profile.read(written)
@@ -147,7 +146,7 @@ def place(libraries: Sequence[tuple[Library, str]], folder: Path) -> Path:
 
 
 def loading_from(folder: Path | None) -> list[str]:
-    """What a command is run by, so that it loads its libraries from this folder first."""
+    """The command prefix that makes a program load its libraries from this folder first."""
     if folder is None:
         return []
     others = os.environ.get("LD_LIBRARY_PATH")

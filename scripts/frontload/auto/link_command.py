@@ -1,8 +1,7 @@
 """The command that linked a program: a compiler driver (or a linker) and its arguments.
 
-launcher  a program that runs the one after it: ccache, env, `cmake -E env`, frontload-cc. We leave
-          it out, because links are not cached, and we do what frontload-cc does ourselves. We keep
-          what env sets
+launcher  a program that runs the words after it: ccache, env, `cmake -E env`, frontload-cc. We drop
+          it (links are not cached, and we replace frontload-cc), but keep the settings of env
 """
 
 import os
@@ -25,9 +24,9 @@ _CLANG = re.compile(r"(?:.*-)?clang(?:\+\+)?(?:-[\d.]+)?")
 _GCC = re.compile(r"(?:.*-)?(?:gcc|g\+\+|gfortran|gdc|gnat)(?:-[\d.]+)?")
 _NO_LINK = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-###", "--version", "-dumpversion",
             "-cc1", "-r", "-Wl,-r", "--relocatable", "--help"}
-_MOST_RESPONSE_FILES = 100  # one in another
+_MAX_RESPONSE_FILES = 100  # nested in each other
 _CLANG_WITH_LD_PATH = 12
-NO_OUTPUT = "a.out"  # what is written if no name is given
+NO_OUTPUT = "a.out"  # the output if no name is given
 
 
 class Family(StrEnum):
@@ -40,16 +39,16 @@ class Family(StrEnum):
 class LinkCommand:
     directory: str
     arguments: tuple[str, ...]  # without launchers; response files as they were given
-    source: str = ""  # where it was found
-    environment: Mapping[str, str] = field(default_factory=dict)  # what the command sets
+    source: str = ""  # where the command was found
+    environment: Mapping[str, str] = field(default_factory=dict)  # variables that the command sets
 
     @property
     def output(self) -> str:
         return os.path.join(self.directory, output_of(self.arguments))
 
     def expanded(self) -> list[str]:
-        """The arguments, with those of response files in the places of these."""
-        return _expand(self.arguments, self.directory, _MOST_RESPONSE_FILES)
+        """The arguments, with response files replaced by their contents."""
+        return _expand(self.arguments, self.directory, _MAX_RESPONSE_FILES)
 
 
 def _expand(arguments: Sequence[str], directory: str, depth: int) -> list[str]:
@@ -84,7 +83,7 @@ def output_of(arguments: Sequence[str]) -> str:
 
 
 def is_link(arguments: Sequence[str]) -> bool:
-    """Whether this is a compiler driver or a linker, and what it does is to link."""
+    """Whether this is a compiler driver or a linker, and links."""
     name = os.path.basename(arguments[0])
     if not (_LINKER.fullmatch(name) or is_driver(name)):
         return False
@@ -100,7 +99,7 @@ def is_linker(name: str) -> bool:
 
 
 def from_words(words: Sequence[str], directory: str, source: str) -> LinkCommand | None:
-    """The link that a simple command is, or None."""
+    """The link that a simple command does, or None."""
     words, environment = list(words), {}
     while words:
         name = os.path.basename(words[0])
@@ -126,7 +125,7 @@ def from_words(words: Sequence[str], directory: str, source: str) -> LinkCommand
 
 
 def _behind_wrapper(words: Sequence[str]) -> int:
-    """Where the driver is that some wrapper gets after `--`; 0 if there is none."""
+    """The position of a driver behind a wrapper's `--`; 0 if there is none."""
     return next((position for position, word in enumerate(words)
                  if position and words[position - 1] == "--" and is_driver(os.path.basename(word))),
                 0)
@@ -137,7 +136,7 @@ def _behind_options(words: list[str]) -> list[str]:
 
 
 def _behind_env(words: list[str]) -> list[str]:
-    """What env runs, with the assignments before it; what it unsets stays set."""
+    """The command that env runs, with the assignments before it; unset variables stay set."""
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in ("-u", "-C") else 1:]
     return words
@@ -145,10 +144,10 @@ def _behind_env(words: list[str]) -> list[str]:
 
 def in_text(text: str, directory: str, source: str, evaluate: bool = True) -> list[LinkCommand]:
     """The links in a text for sh. Without `evaluate`, nothing is run, and words that only a shell
-    can tell stay as they are written."""
+    can evaluate stay as written."""
     found = []
     for simple in shell_words.commands(text, directory):
-        # Only a command that looks like a link is worth the evaluation, and may be evaluated.
+        # Only a command that looks like a link may be evaluated.
         link = from_words(simple.texts, simple.directory, source)
         if link and evaluate:
             link = from_words(shell_words.evaluate(simple), simple.directory, source)
@@ -158,7 +157,7 @@ def in_text(text: str, directory: str, source: str, evaluate: bool = True) -> li
 
 
 def named_family(link: LinkCommand) -> Family | None:
-    """What kind of program links, by its name alone; cc and c++ may be either, which is None."""
+    """The kind of program that links, by its name alone; None for cc and c++, which can be both."""
     name = os.path.basename(link.arguments[0])
     if _LINKER.fullmatch(name):
         return Family.LINKER
@@ -170,8 +169,8 @@ def named_family(link: LinkCommand) -> Family | None:
 
 
 def family(link: LinkCommand) -> Family:
-    """What kind of program links, which is asked for its version if its name does not tell; a
-    Failure with the remedy if we do not know it."""
+    """The kind of program that links. If its name does not tell, we ask the program for its
+    version. An unknown program is a Failure with the remedy."""
     named = named_family(link)
     if named:
         return named
@@ -193,7 +192,7 @@ def knows_ld_path(link: LinkCommand) -> bool:
 
 @cache
 def version_of(program: str, directory: str) -> str:
-    """What a compiler prints for --version; empty if it cannot be run."""
+    """A compiler's output for --version; empty if it cannot be run."""
     try:
         return subprocess.run([program, "--version"], cwd=directory, capture_output=True,
                               encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL,

@@ -1,13 +1,13 @@
-"""Where to find the link command of a program: each place that may know it, in order.
+"""Finds the link command of a program. The places that may have it, in order:
 
  1. the user (--link)
- 2. a log of links, as frontload-cc --link-log writes it: a JSON object a line, {"directory",
-    "arguments", "output"}, of which the last for the program counts
+ 2. a log of links, as frontload-cc --link-log writes it: one JSON object a line, {"directory",
+    "arguments", "output"}; the last for the program counts
  3. a folder above the program that Ninja built (CMake's, Meson's)
  4. a folder above the program that CMake's Makefiles built: CMakeFiles/TARGET.dir/link.txt
  5. a build that is watched (--build): watched_build.py
 
-If none of them knows it, the message says what each place had.
+If no place has the command, the message lists what each place had.
 """
 
 import json
@@ -23,7 +23,7 @@ from frontload.base import errors, files
 from frontload.base.errors import BadData, Failure
 from frontload.base.processes import run
 
-_MOST_FOLDERS = 16  # above the program
+_MAX_FOLDERS = 16  # above the program
 _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc --link-log=FILE` "
            "before the compiler and give --link-log FILE; or give the link command: "
            "--link 'c++ ...'")
@@ -31,7 +31,7 @@ _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc 
 
 @dataclass
 class Given:
-    """What the user said about the link."""
+    """The user's options about the link."""
 
     link: str | None = None
     log: str | None = None
@@ -41,9 +41,8 @@ class Given:
 
 @dataclass
 class Search:
-    """A search for the link of `program`; `tried` says of each place why it was none. Without
-    `evaluate`, nothing of what the build wrote down is run, so that some links are not known whole.
-    """
+    """A search for the link of `program`; `tried`: for each place, why it had no link. Without
+    `evaluate`, nothing that the build wrote is run, so some links are incomplete."""
 
     program: str
     given: Given
@@ -97,7 +96,7 @@ class Search:
         return links
 
     def _above(self) -> list[Path]:
-        return list(Path(self.program).parents)[:_MOST_FOLDERS]
+        return list(Path(self.program).parents)[:_MAX_FOLDERS]
 
     def _ninja(self) -> list[LinkCommand]:
         for folder in self._above():
@@ -140,7 +139,7 @@ def same_file(path: str, other: str) -> bool:
 def read_log(path: str) -> list[LinkCommand]:
     """The links in a log that frontload-cc wrote.
 
-    A damaged line, such as the last one of a disk that was full, is named and costs no other.
+    A damaged line, such as the last one on a full disk, is reported and skipped.
     """
     note = "write it with: frontload-cc --link-log=FILE COMPILER ..."
     found, damage, is_log = [], [], False
@@ -166,7 +165,7 @@ def read_log(path: str) -> list[LinkCommand]:
 
 
 def _logged_words(line: bytes, path: str, number: int, note: str) -> tuple[list[str], str]:
-    # Paths are bytes, and in the log as they are: it need not be UTF-8.
+    # Paths in the log are raw bytes: the log need not be UTF-8.
     entry = files.parse_json(line.decode("utf-8", "surrogateescape"), f"{path}:{number}", note)
     words = isinstance(entry, dict) and entry.get("arguments")
     directory = isinstance(entry, dict) and entry.get("directory")
@@ -181,8 +180,8 @@ def in_ninja(folder: Path, manifest: str, program: str, evaluate: bool = True
              ) -> list[LinkCommand]:
     """The links of a program in a folder that Ninja builds.
 
-    `-t compdb` because it alone shows response files (-x), which Ninja removes after the link; like
-    `-t commands` it reads the manifest and changes nothing.
+    Only `-t compdb` shows response files (-x), which Ninja removes after the link. Like `-t
+    commands` it reads the manifest and changes nothing.
     """
     ninja = shutil.which("ninja") or shutil.which("ninja-build") or shutil.which("samu")
     if ninja is None:
@@ -207,7 +206,7 @@ def _ninja_links(entries: Iterable, folder: Path, program: str, evaluate: bool
     name = os.path.basename(program)
     for entry in entries:
         text = entry.get("command", "")
-        # Most are compilations: reading all of them would take seconds in a large build.
+        # Most entries are compilations: parsing all of them would take seconds in a large build.
         if name in text or name in entry.get("output", ""):
             yield from link_command.in_text(text, str(folder), f"Ninja in {folder}", evaluate)
 

@@ -1,8 +1,8 @@
 """Which of a link's options cannot be combined with a front, and what is done about each.
 
-REPLACED  the choice of a linker, and of a profile: those of the trial take their place
-DROPPED   orders sections itself, strips what is recorded and checked, or writes other files than
-          the program, which belong to the build
+REPLACED  the choice of a linker or a profile: those of the trial take their place
+DROPPED   orders sections itself, strips symbols that are recorded and checked, or writes other
+          files, which belong to the build
 REFUSED   decides the layout, and the program may need it: we cannot link without it
 """
 
@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Not lld's own, by a call graph or by balanced partitioning: they go on outside of the front.
+# lld's own orders, by call graph or balanced partitioning, apply outside the front.
 _ORDERS = ("symbol-ordering-file", "section-ordering-file", "shuffle-sections")
 _SIDE_FILES = ("Map", "dependency-file", "out-implib", "time-trace", "cref", "print-map",
                "reproduce", "why-extract", "print-symbol-order", "thinlto-index-only")
@@ -33,7 +33,7 @@ REPLACED, DROPPED, REFUSED = "replaced", "dropped", "refused"
 
 @dataclass(frozen=True)
 class Token:
-    """One argument: of the driver, or one that it hands on to the linker."""
+    """One argument: of the driver, or one that the driver passes to the linker."""
 
     text: str
     of_linker: bool
@@ -48,7 +48,7 @@ class Hindrance:
 
 
 def tokens(arguments: Sequence[str], of_linker: bool = False) -> list[Token]:
-    """The arguments of a driver, those that are for the linker one by one."""
+    """A driver's arguments, with those for the linker one by one."""
     found = []
     rest = iter(arguments)
     for argument in rest:
@@ -64,7 +64,7 @@ def tokens(arguments: Sequence[str], of_linker: bool = False) -> list[Token]:
 
 
 def arguments(found: Sequence[Token], of_linker: bool = False) -> list[str]:
-    """What `tokens` reads these from."""
+    """The arguments that `tokens` reads as these."""
     result = []
     for token in found:
         if token.of_linker and not of_linker:
@@ -75,7 +75,7 @@ def arguments(found: Sequence[Token], of_linker: bool = False) -> list[str]:
 
 
 def separate(found: Sequence[Token], directory: str = ".") -> tuple[list[Token], list[Hindrance]]:
-    """The tokens that can stay, and what hinders."""
+    """The tokens that can stay, and the hindrances."""
     stay: list[Token] = []
     hindrances: list[Hindrance] = []
     position = 0
@@ -154,7 +154,7 @@ def _strip(text: str) -> Hindrance:
 
 
 def _script(script: str, directory: str) -> Hindrance | None:
-    """A linker script hinders if it has SECTIONS; one that cannot be read may have."""
+    """A linker script hinders if it has SECTIONS, or cannot be read and may have them."""
     try:
         with open(os.path.join(directory, script), "rb") as file:
             if b"SECTIONS" not in file.read(1 << 20):

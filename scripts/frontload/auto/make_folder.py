@@ -10,9 +10,9 @@ from frontload.auto.build_folder import Compiler, Flags, Folder, text_of
 
 _VARIABLE = re.compile(r"^(CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|srcdir|abs_srcdir)[ \t]*[:?]?="
                        r"[ \t]*(.*)$", re.MULTILINE)
-# What configure was given, quoted for a shell, and that as one word of a shell.
+# The arguments of configure, quoted for a shell, then quoted again as one word.
 _CONFIGURED = re.compile(r"^ac_cs_config=(.*)$", re.MULTILINE)
-# The target clean, with its recipe. That of nginx removes the Makefile as well.
+# The target clean, with its recipe. nginx's also removes the Makefile.
 _CLEAN = re.compile(r"^(?:[\w-]+[ \t]+)*clean\b[^:=\n]*:(?!=).*\n((?:\t.*\n)*)", re.MULTILINE)
 _REMOVES_ITSELF = re.compile(r"\brm\b.*\bMakefile\b")
 _FLAGS = ("CFLAGS", "CXXFLAGS", "LDFLAGS")

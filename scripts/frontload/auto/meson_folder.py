@@ -83,7 +83,7 @@ def _json(path: Path) -> object:
 
 
 def _fitting(values: object, model: type[documents.Model]) -> Iterator[documents.Model]:
-    """What of a list can be read; a newer Meson may write some of it otherwise."""
+    """The readable parts of a list; a newer Meson may write some in other forms."""
     for value in values if isinstance(values, list) else ():
         with suppress(BadData):
             yield documents.checked(model, value, "")

@@ -2,7 +2,7 @@
 
 With -ffunction-sections and -fdata-sections each function and datum has a section of its own.
 Without them an object's functions are one section, `.text`, which a linker can only move as a
-whole: the front then carries everything that shares a section with what startup needs. Link-time
+whole: the front then contains everything that shares a section with startup code. Link-time
 optimisation always makes a section for each function and datum.
 """
 
@@ -17,16 +17,15 @@ from frontload.elf import archive, constants
 from frontload.elf import file as elf
 from frontload.elf.section_names import OUTPUTS, shared_class
 
-MOST_OBJECTS = 64  # that are looked into, of all parts of the list
-_ENOUGH = 0.5  # of the functions: the rest of a build may be of other hands
+MAX_OBJECTS = 64  # looked into, from all parts of the list
+_MIN_SEPARATE = 0.5  # of the functions: the rest of a build may be third-party code
 _INPUTS = (".o", ".obj", ".lo", ".a")
 _BITCODE = b"BC\xc0\xde"
 
 
 @dataclass
 class Sections:
-    """How many functions and data the objects have, and how many of these in sections they share
-    with others."""
+    """How many functions and data the objects have, and how many of them share a section."""
 
     functions: int = 0
     shared_functions: int = 0
@@ -37,14 +36,14 @@ class Sections:
 
     @property
     def separate_functions(self) -> bool:
-        return self.shared_functions <= _ENOUGH * self.functions
+        return self.shared_functions <= _MIN_SEPARATE * self.functions
 
     @property
     def separate_data(self) -> bool:
-        return self.shared_data <= _ENOUGH * self.data
+        return self.shared_data <= _MIN_SEPARATE * self.data
 
     def lost(self) -> str:
-        """What is lost by the flags that are missing; empty if nothing is."""
+        """What the missing flags cost; empty if no flag is missing."""
         parts = []
         if not self.separate_functions:
             parts.append(f"{self.shared_functions} of {self.functions} functions "
@@ -58,24 +57,24 @@ class Sections:
 
 
 def inputs(arguments: Sequence[str], directory: str) -> list[str]:
-    """The objects and archives of a link that are no part of the system."""
+    """The objects and archives of a link that are not part of the system."""
     paths = [os.path.join(directory, argument) for argument in arguments
              if argument.endswith(_INPUTS) and not argument.startswith("-")]
     return [path for path in paths if not path.startswith("/usr/") and os.path.isfile(path)]
 
 
 def look(paths: Sequence[str]) -> Sections:
-    """Looks into objects and archives, at most MOST_OBJECTS of them, evenly spread."""
+    """Looks into objects and archives, at most MAX_OBJECTS of them, evenly spread."""
     found = Sections()
-    step = max(1, -(-len(paths) // MOST_OBJECTS))
+    step = max(1, -(-len(paths) // MAX_OBJECTS))
     for path in list(paths)[::step]:
         try:
             for name, data in _objects(path):
                 _count(name, data, found)
-                if found.objects + found.bitcode >= 2 * MOST_OBJECTS:
+                if found.objects + found.bitcode >= 2 * MAX_OBJECTS:
                     return found
         except (Failure, OSError):
-            continue  # what is damaged, the link will tell
+            continue  # the link will report damaged files
     return found
 
 
@@ -104,7 +103,7 @@ def _count(name: str, data: bytes, found: Sections) -> None:
                                    & (symbols.size > 0)]
         shared = [number for number in np.unique(sections).tolist()
                   if shared_class(read.section_names[number]) in classes]
-        # Who is alone in a section of many has it for himself.
+        # The only symbol of such a section does not share it.
         together = sum(count for number in shared
                        if (count := int(np.count_nonzero(sections == number))) > 1)
         if kind == constants.STT_FUNC:

@@ -24,8 +24,8 @@ _COMPILERS = re.compile(r"GCC: \([^)]*\) ([\d.]+)|(clang|rustc) version ([\d.]+)
 _NOT_PROGRAMS = (".o", ".so", ".a", ".ko", ".obj", ".dwo", ".lo", ".rlib", ".rmeta", ".pcm", ".gch")
 _NO_BUILD = {"CMakeFiles", ".git", "node_modules", "meson-private", "__pycache__", "incremental",
              ".cmake", "deps"}
-_MOST_FILES = 200_000
-# What is installed there is of a package, or of an administrator, and no build's own.
+_MAX_FILES = 200_000
+# Files there belong to a package or an administrator, not to a build.
 _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib",
                    "/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib",
                    "/usr/local/libexec")
@@ -50,7 +50,7 @@ class Program:
 
 
 def look(path: os.PathLike[str] | str) -> Program:
-    """Looks into a linked file; BadData if it is none."""
+    """Looks into a linked file; BadData if it is not one."""
     read = elf.read(path)
     if not read.linked:
         raise BadData(path, "is an object, not a program or shared library",
@@ -72,7 +72,7 @@ def look(path: os.PathLike[str] | str) -> Program:
 
 
 def _is_library(path: os.PathLike[str] | str, loading: Loading) -> bool:
-    """A static-pie has no interpreter either, but says that it is a program."""
+    """A static-pie has no interpreter either, but is marked as a program."""
     flags = loading.dynamic.get(0x6ffffffb, 0)  # DT_FLAGS_1
     return not flags & 0x08000000  # DF_1_PIE
 
@@ -110,8 +110,8 @@ def _compilers(comments: list[str]) -> Iterator[str]:
 
 
 def below(folder: os.PathLike[str] | str) -> list[Program]:
-    """The programs and shared libraries in a folder and below it, the largest first. Links to
-    files, what is no ELF file, and what frontload auto has left do not count."""
+    """The programs and shared libraries in a folder and below it, the largest first. Links, files
+    that are not ELF, and results of frontload auto do not count."""
     found = {}
     for path in _files(folder):
         try:
@@ -128,13 +128,13 @@ def below(folder: os.PathLike[str] | str) -> list[Program]:
 
 
 def _files(folder: os.PathLike[str] | str) -> Iterator[Path]:
-    """Files that may be programs: that can be executed, and are no intermediate ones."""
+    """Files that may be programs: executable, and not intermediate ones."""
     seen = 0
     for inside, folders, names in os.walk(os.fspath(folder)):
         folders[:] = sorted(name for name in folders if name not in _NO_BUILD)
         for name in sorted(names):
             seen += 1
-            if seen > _MOST_FILES:
+            if seen > _MAX_FILES:
                 return
             path = Path(inside, name)
             if name.endswith(_NOT_PROGRAMS) and not name.endswith(".so"):
@@ -146,7 +146,7 @@ def _files(folder: os.PathLike[str] | str) -> Iterator[Path]:
 
 
 def program_of(command: str) -> str:
-    """The file of a program that is to be linked again: absolute, links followed."""
+    """The file of a program to link again: absolute, links followed."""
     import shutil
 
     found = shutil.which(command)
@@ -169,13 +169,12 @@ def program_of(command: str) -> str:
 
 
 def is_of_system(program: str) -> bool:
-    """Whether a program is one that was installed for all."""
+    """Whether a program was installed for all users."""
     return os.path.realpath(program).startswith(tuple(f"{folder}/" for folder in _SYSTEM_FOLDERS))
 
 
 def is_libtool_script(path: str) -> bool:
-    """Whether this is the script that starts a program which was linked with libraries of its
-    build."""
+    """Whether this is libtool's script for a program linked with libraries of its build."""
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"#!" and _LIBTOOL in file.read(1 << 16)
@@ -184,7 +183,7 @@ def is_libtool_script(path: str) -> bool:
 
 
 def _library_path(script: str) -> str:
-    """What libtool's script sets, as one sets it in a shell."""
+    """The library path that libtool's script sets, as typed in a shell."""
     with open(script, "rb") as file:
         match = re.search(rb'^ *LD_LIBRARY_PATH="([^"$]*):?\$LD_LIBRARY_PATH"', file.read(1 << 16),
                           re.MULTILINE)
@@ -192,7 +191,7 @@ def _library_path(script: str) -> str:
 
 
 def libtool_script(program: str) -> str | None:
-    """The script of a program that libtool has put into .libs."""
+    """The script of a program that libtool put into .libs."""
     folder, name = os.path.split(program)
     script = os.path.join(os.path.dirname(folder), name.removeprefix("lt-"))
     return script if os.path.basename(folder) == ".libs" and is_libtool_script(script) else None

@@ -27,13 +27,13 @@ from frontload.base import errors, response_files, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.processes import run
 
-# Linux takes 128 KiB for one argument and some megabytes for all: far below both.
-_MOST_CHARACTERS = 100_000
+# Far below Linux's limits: 128 KiB for one argument, and some megabytes for all.
+_MAX_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True)
 class Options:
-    """What ld.frontload is asked for; None: not at all."""
+    """The options for ld.frontload; None: not given."""
 
     profile: str | None = None
     link_map: str | None = None
@@ -44,7 +44,7 @@ class Options:
     def tokens(self) -> list[str]:
         found = []
         if self.profile:
-            # What it is worth is measured.
+            # Always: the trial measures what the front is worth.
             found += [f"--startup-profile={self.profile}", "--front-always"]
         if self.min_match is not None and self.profile:
             found.append(f"--min-match={self.min_match:g}")
@@ -54,7 +54,7 @@ class Options:
         if self.report:
             found.append(f"--front-report={self.report}")
         if self.link_map:
-            # The traces of it are told from those of other builds by its build-id.
+            # The build-id tells this program's traces from those of other builds.
             found += [f"-Map={self.link_map}", "--build-id"]
         return found
 
@@ -64,7 +64,7 @@ def linker() -> Path:
 
 
 def prefetch_folder() -> Path:
-    """Where libfrontload-prefetch.so.1 is, which the loader must find."""
+    """The folder of libfrontload-prefetch.so.1, which the loader must find."""
     return _beside_linker("lib/frontload/libfrontload-prefetch.so.1",
                           "lib/libfrontload-prefetch.so.1").parent
 
@@ -85,7 +85,7 @@ def _beside_linker(*names: str) -> Path:
 
 
 def linker_arguments(link: LinkCommand) -> list[str]:
-    """What makes a driver link with ld.frontload."""
+    """The arguments that make a driver link with ld.frontload."""
     kind = family(link)
     if kind is Family.LINKER:
         return []
@@ -126,7 +126,7 @@ def _without_output(found: Sequence[Token]) -> Iterator[Token]:
 
 @contextmanager
 def linked(link: LinkCommand, beside: str, options: Options, scratch: Path) -> Iterator[str]:
-    """Within `with`, the linked program, in a temporary file in the folder of `beside`; what is
+    """Within `with`, the linked program, in a temporary file in the folder of `beside`; a file
     renamed within stays."""
     folder, name = os.path.split(beside)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}")
@@ -139,13 +139,13 @@ def linked(link: LinkCommand, beside: str, options: Options, scratch: Path) -> I
 
 
 def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> str:
-    """Links to `output`; returns what the linker said."""
+    """Links to `output`; returns the linker's messages."""
     command = command_for(link, output, options)
-    if sum(map(len, command)) > _MOST_CHARACTERS:
+    if sum(map(len, command)) > _MAX_CHARACTERS:
         response = scratch / "link.rsp"
         response.write_text(response_files.text(command[1:]), "utf-8", "surrogateescape")
         command = [command[0], f"@{response}"]
-    # Ours would be asked twice: by the command, and by what a build set for frontload-cc.
+    # Without the build's settings for frontload-cc, which would repeat the command's options.
     environment = {name: value for name, value in (os.environ | dict(link.environment)).items()
                    if not name.startswith("FRONTLOAD")}
     result = run(command, directory=link.directory, environment=environment)

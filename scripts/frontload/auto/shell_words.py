@@ -55,7 +55,7 @@ def commands(text: str, directory: str) -> list[Simple]:
 
 
 def evaluate(command: Simple) -> list[str]:
-    """The words that a shell makes of the command's; runs what it substitutes."""
+    """The command's words as a shell evaluates them; runs command substitutions."""
     if not command.live:
         return command.texts
     script = "printf '%s\\0' " + " ".join(word.raw for word in command.words)

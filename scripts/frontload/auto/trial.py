@@ -1,10 +1,10 @@
 """The trial of a front: links a program again, records, profiles, links with the profile, checks,
-compares and measures. It changes no file of the user's, and writes its results when they are whole.
+compares and measures. Changes no file of the user, and writes only complete results.
 
 before  the program as its build made it
-plain   linked again by ld.frontload without a profile and not stripped: this is recorded, because
-        the map of its link names what no symbol names, and its link tells at once whether the link
-        can be done again
+plain   linked again by ld.frontload, without a profile and unstripped. This one is recorded: its
+        link map names constants that have no symbol, and its link shows early whether the link
+        can be repeated
 after   linked with the profile
 """
 
@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
 
 MEASURED_RUNS = 10
-_DISK = "hdd"  # the device that a front is judged for
-# How much longer a recording with data may last, and does where a time ends it: as much slower is
-# the program.
+_DISK = "hdd"  # fronts are judged on this device
+# A recording with data may last this many times longer, because the program is slower.
 _DATA_SLOWDOWN = 40
 
 
@@ -53,37 +52,37 @@ _DATA_SLOWDOWN = 40
 class Plan:
     program: str
     workloads: tuple[Workload, ...]
-    profile: str  # where it goes
-    output: str  # where the program with a front goes
+    profile: str  # the path to write it to
+    output: str  # the path of the program with a front
     runs: int = 3
-    data: bool | None = None  # None: if valgrind is there
+    data: bool | None = None  # None: if valgrind is available
     modules: tuple[str, ...] = ()
     until: str | None = None  # a function
-    ready: Ready | None = None  # or else
+    ready: Ready | None = None  # otherwise
     prefetch: bool = False
     min_match: float = 80.0
     min_coverage: float = 95.0
     measured_runs: int = MEASURED_RUNS  # 0: do not measure
-    device: Device | None = None  # of its own, to measure on
-    beside: tuple[str, ...] = ()  # what the program needs beside it there
+    device: Device | None = None  # a separate device to measure on
+    beside: tuple[str, ...] = ()  # files that the program needs beside it there
     compare: bool = True
     keep: str | None = None  # a folder for traces and map
-    built_in: str | None = None  # the folder in which the build command runs, if one was given
+    built_in: str | None = None  # the folder of the build command, if one was given
 
     @property
     def ready_unrecorded(self) -> Ready | None:
-        """When a start is over where nothing is recorded."""
+        """The end of startup in unrecorded runs."""
         return replace(self.ready or Ready(), function=self.until) if self.until else self.ready
 
     @property
     def has_end(self) -> bool:
-        """Whether a start is over before the program ends."""
+        """Whether startup ends before the program does."""
         return self.ready_unrecorded is not None and self.ready_unrecorded.can_be_seen
 
     def record_options(self) -> tuple[str, ...]:
-        """What `frontload record` has to be told to record what is recorded here."""
+        """The options of `frontload record` that record the same."""
         ready = self.ready or Ready()
-        # With --until alone, the program would go on.
+        # With --until alone, the program would keep running.
         ends = [f"--until={self.until}", f"--timeout={ready.timeout:g}"] if self.until else []
         return tuple(dict.fromkeys([*ends, *ready.options()]))
 
@@ -100,9 +99,9 @@ class Outcome:
     report: coverage.Report = field(init=False)
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: "Measurement | None" = None
-    prediction: dict | None = None  # what prediction.predict says
-    libraries: dict[str, str] = field(default_factory=dict)  # the profiles of modules
-    linked: list[Library] = field(default_factory=list)  # those that have a front now, too
+    prediction: dict | None = None  # returned by prediction.predict
+    libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules
+    linked: list[Library] = field(default_factory=list)  # libraries that now have a front as well
     missing: list[Missing] = field(default_factory=list)
 
     def placed(self, plan: Plan) -> bool:
@@ -113,8 +112,7 @@ class Outcome:
         return any(each.same is False for each in self.comparisons)
 
     def measured_gain(self) -> bool | None:
-        """Whether a cold start waits less for what it reads here, by the counts; None if nobody
-        knows."""
+        """Whether a cold start waits less for its reads here, by the counts; None if unknown."""
         if self.measurement is None:
             return None
         from frontload.measure.results import figures
@@ -134,8 +132,8 @@ class Outcome:
         return _is_less(_sum(before), _sum(after))
 
     def gain(self, plan: Plan) -> bool | None:
-        """Whether a cold start has what it needs sooner, here or by prediction: on a device that
-        reads megabytes ahead, no layout makes a difference. If the user named one, on that."""
+        """Whether a cold start has its pages faster, here or by prediction: on a device that
+        reads megabytes ahead, no layout makes a difference. On the user's device, only there."""
         known = [each for each in (self.measured_gain(), self.predicted_gain()) if each is not None]
         if plan.device and self.measurement:
             known = known[:1]
@@ -150,14 +148,14 @@ def is_placed(report: coverage.Report, plan: Plan) -> bool:
 
 
 def _sum(figures: Sequence[dict]) -> dict:
-    """Of the files of a start."""
+    """The sum over the files of a start."""
     return {name: sum(each[name] for each in figures)
             for name in ("seconds", "major_faults", "read_bytes")}
 
 
 def _is_less(before: dict, after: dict) -> bool:
-    """Whether a start needs less for what it reads: in the time of a disk, as fewer faults for more
-    bytes may be more, or by both counts. Where the bytes are not known, the faults decide."""
+    """Whether a start's reads take less time on a disk (fewer faults with more bytes may take
+    more), or both counts are lower. Without a byte count, the faults decide."""
     if "seconds" not in before:
         before, after = (each | {"seconds": _seconds(each)} for each in (before, after))
     return after["seconds"] < before["seconds"] or (
@@ -176,12 +174,12 @@ def _condition(measurement: "Measurement") -> str:
 
 
 def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcome:
-    """Does all of it; a step that cannot be done is a Failure, but for what only tells more. Of the
-    plan's modules, `linked` get a front as well."""
+    """Does all steps. A step that fails is a Failure, unless it only adds figures. Of the plan's
+    modules, `linked` get a front as well."""
     outcome = Outcome(link, objects.look(objects.inputs(link.expanded(), link.directory)),
                       relink.hindrances(link), programs.look(plan.program))
     _refuse(outcome)
-    # What lies beside the program finds its libraries as the program does.
+    # A build beside the program finds its libraries as the program does.
     beside = plan.program if _may_write_beside(plan.program) else plan.output
     for path, option in ((plan.output, "-o"), (plan.profile, "--profile")):
         if not _may_write_beside(path):
@@ -200,7 +198,7 @@ def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcom
         written = scratch / "startup"
         written.write_bytes(_profile(plan.program, plain, traces,
                                      link_map if outcome.has_data else None))
-        startup = profile.read(written)  # in the order of its entries, which names.resolve counts
+        startup = profile.read(written)  # in the order of entries, as in names.resolve
         outcome.names = len(startup.touches)
         profiles = _library_profiles(plan, traces, outcome)
         errors.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
@@ -230,7 +228,7 @@ def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcom
             if programs.look(before).stripped:
                 _strip(path, outcome)
             shutil.copymode(before, path)
-        # From here on all is whole: what is left behind gets its names.
+        # All results are complete from here on, and get their names.
         files.write_if_changed(plan.profile, written.read_bytes())
         for path, data in profiles.items():
             files.write_if_changed(path, data)
@@ -259,7 +257,7 @@ def _refuse(outcome: Outcome) -> None:
 
 
 def _in_terminal() -> list[str]:
-    """What gives a command a terminal of its own: goes before it."""
+    """The command prefix that gives a command its own terminal."""
     return [str(tools.tool("frontload-exec")), *Ready(tty=True).options(), "--"]
 
 
@@ -268,9 +266,9 @@ def _may_write_beside(path: str) -> bool:
 
 
 def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome, below: list[str]) -> bool:
-    """Records all workloads, run by `below`; returns whether data was recorded too."""
+    """Records all workloads, run by `below`; returns whether data was recorded as well."""
     traces.mkdir()
-    if os.geteuid() == 0:  # the command may go on as another user, and records itself with data
+    if os.geteuid() == 0:  # the command may change its user, who then writes traces of data himself
         traces.parent.chmod(0o711)
         traces.chmod(0o1733)
     pattern = recording.pattern_in(traces)
@@ -340,7 +338,7 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
             errors.quote(result.stderr)
             errors.warning(f"{workload}: exit status {result.status}: is that the start that is "
                            "meant?")
-    # What the command itself makes of its run is told by the comparison.
+    # The comparison reports other failures of the command.
     if set(trace.find(traces)) == before:
         errors.quote(result.stderr)
         raise Failure(f"{workload}: no trace was recorded (exit status {result.status})",
@@ -357,7 +355,7 @@ def _profile(program: str, plain: str, traces: Path, link_map: str | None) -> by
 
 
 def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, bytes]:
-    """The profile of each library that was asked for, by where it goes: beside the program's."""
+    """The profile of each requested library, by its path: beside the program's."""
     found = {}
     known = {library.module: library for library in outcome.linked}
     for module in plan.modules:
@@ -382,7 +380,7 @@ def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, b
 
 
 def _strip(binary: str, outcome: Outcome) -> None:
-    """As the build does, in its link or after it: what is compared then is of one kind."""
+    """Strips as the build does, in its link or after it, so that the compared files are alike."""
     strip = shutil.which("strip") or shutil.which("llvm-strip")
     if strip is None:
         outcome.missing.append(Missing("a stripped program with a front", "strip is not found",
@@ -396,9 +394,9 @@ def _strip(binary: str, outcome: Outcome) -> None:
 
 
 def _predict(plan: Plan, outcome: Outcome, plain: str, after: str, traces: Path) -> None:
-    """What cold starts of both read on common devices, by what the runs have touched."""
+    """Predicts cold starts of both on common devices, from the places that the runs touched."""
     mine = [path for path in trace.find(traces) if _is_of(path, plain)]
-    # Names tell what the touched places are in another build.
+    # Symbols map the touched places to another build.
     before = plain if outcome.before.stripped else plan.program
     with _lacking(outcome, "what a cold start reads on common devices"):
         outcome.prediction = prediction.predict(
@@ -419,7 +417,7 @@ def _keep(folder: str, traces: Path, link_map: str) -> None:
 
 @contextmanager
 def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
-    """What cannot be had here is told, and no reason to give up the rest."""
+    """Reports a figure that is not available here, and goes on."""
     try:
         yield
     except Failure as problem:
@@ -436,7 +434,7 @@ def _measure(plan: Plan, outcome: Outcome, fronts: Path | None) -> None:
     variants = planned.make_variants(plan.workloads[0].words,
                                      [("before", plan.program), ("after", plan.output)], [])
     if fronts:
-        if plan.until:  # a breakpoint is set in what is run, which is env
+        if plan.until:  # the breakpoint would be set in env
             outcome.missing.append(Missing("what a cold start reads here", "--until cannot be "
                                            "waited for in a program that loads other libraries",
                                            "say otherwise when it is ready: --until-..."))
@@ -453,7 +451,7 @@ def _measure(plan: Plan, outcome: Outcome, fronts: Path | None) -> None:
         if plan.device:
             launcher, described = stack.enter_context(
                 on_device(plan.device, variants, plan.beside, ready))
-        else:  # who asks for a device shall have it
+        else:  # a device that the user names is required
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
         errors.note(f"measuring {errors.count(2 * plan.measured_runs, 'cold start')}")
         found = rounds.measure(

@@ -23,7 +23,7 @@ SCHEMA = "frontload-auto/1"
 
 
 def reasons(plan: Plan, outcome: Outcome) -> list[str]:
-    """Why the answer is no, if it is."""
+    """The reasons, if the answer is no."""
     found = []
     for output, report in ((plan.output, outcome.report),
                            *((library.output, library.report) for library in outcome.linked)):
@@ -40,9 +40,9 @@ def reasons(plan: Plan, outcome: Outcome) -> list[str]:
 
 
 def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
-    """What to add to the build that the program is of."""
+    """What to add to the program's build."""
     folder = detect.of_program(plan.program, outcome.link.directory, plan.built_in)
-    # Only the braces are no word of a shell.
+    # shlex.join quotes the braces, which need no quotes.
     command = shlex.join(plan.workloads[0].words).replace("'{}'", "{}")
     return folder, advice.advise(folder, plan.program, Training(
         command, plan.record_options(), outcome.has_data, plan.prefetch))

@@ -1,11 +1,10 @@
 """Sees a build link a program: runs the build command under strace, and reads what it executes.
 
-A build that is up to date links nothing. Then we make the program look old (we set its modification
-time to the beginning of time) and run the build again: every build system that goes by times links
-it. We do that only to a program that may be of this build, never to one of the system, which is
-taken for it if it starts the one that is meant. We keep a copy until the build has linked the
-program again. If that fails, the copy takes the program's place, with its old time. The program is
-never removed.
+A build that is up to date links nothing. Then we make the program look old (modification time 1970)
+and run the build again: build systems that compare times link it. We do that only to a program that
+may be of this build. An installed program never is: it may only start the one that is meant. We
+keep a copy until the build has linked the program again. If that fails, the copy takes the
+program's place, with its old time. The program is never removed.
 """
 
 import os
@@ -25,7 +24,7 @@ from frontload.base.scratch import scratch_folder
 from frontload.tracing import strace
 
 _REMEDY = "install strace (apt-get install strace), and allow ptrace; or give --link"
-_LONGEST_ARGUMENT = 1 << 17  # that Linux takes
+_MAX_ARGUMENT = 1 << 17  # Linux's limit
 _CALLS = "execve", "chdir", "fchdir"
 
 
@@ -35,7 +34,7 @@ def links(build: str, folder: str, program: str) -> list[LinkCommand]:
     found = list(_watch(build, folder, program))
     if not found and os.path.exists(program) and not is_of_system(program):
         errors.note(f"{program} is up to date: building it once more, as if it were old")
-        script = libtool_script(program)  # is what make goes by
+        script = libtool_script(program)  # make's target
         with ExitStack() as stack:
             for path in (program, script):
                 if path:
@@ -46,7 +45,7 @@ def links(build: str, folder: str, program: str) -> list[LinkCommand]:
 
 @contextmanager
 def _looking_old(program: str) -> Iterator[None]:
-    """Within `with`, the program's time is that of 1970; it is as it was if it is not linked."""
+    """Within `with`, the program's time is 1970; restored if the program is not linked."""
     before = os.stat(program)
     handle, copy = tempfile.mkstemp(prefix=f".{os.path.basename(program)}.",
                                     dir=os.path.dirname(program))
@@ -67,7 +66,7 @@ def _looking_old(program: str) -> Iterator[None]:
 def _watch(build: str, folder: str, program: str) -> Iterable[LinkCommand]:
     with scratch_folder("frontload-auto.") as scratch:
         log = scratch / "calls"
-        watching = strace.watching(_CALLS, log, "-f", "-s", str(_LONGEST_ARGUMENT), remedy=_REMEDY)
+        watching = strace.watching(_CALLS, log, "-f", "-s", str(_MAX_ARGUMENT), remedy=_REMEDY)
         result = run([*watching, "sh", "-c", build], directory=folder, shown=True)
         if not log.exists():
             raise Failure(f"{build}: strace could not watch it", note=_REMEDY)
@@ -79,15 +78,15 @@ def _watch(build: str, folder: str, program: str) -> Iterable[LinkCommand]:
 
 
 def read_calls(lines: Iterable[str], folder: str, program: str) -> list[LinkCommand]:
-    """The links of a program in strace's text: those of compiler drivers, or if there are none,
-    those of linkers, which a driver that we do not know may have started."""
+    """The links of a program in strace's text: those of compiler drivers, or else those of linkers,
+    which an unknown driver may have started."""
     folders = [folder]
     drivers: list[LinkCommand] = []
     linkers: list[LinkCommand] = []
     for call in strace.calls(lines):
         if call.name in ("chdir", "fchdir"):
             folders.append(os.path.join(folder, call.path or call.base or "."))
-        elif call.result in (0, None):  # None: another process was told of before it was
+        elif call.result in (0, None):  # None: strace told of another process before the result
             words = list(call.arguments)
             link = words and link_command.from_words(words, folder, "the build that was watched")
             if link and (directory := _where(link, folders, program)):
@@ -100,8 +99,8 @@ def read_calls(lines: Iterable[str], folder: str, program: str) -> list[LinkComm
 def _where(link: LinkCommand, folders: Iterable[str], program: str) -> str | None:
     """The folder in which this command writes the program; None if it does not.
 
-    strace does not tell where a process is. But there is only one folder from which a path without
-    `..` leads to the program; for others all folders that any process went to are tried.
+    strace does not show a process's folder. A path without `..` leads to the program from only one
+    folder; for other paths we try all folders that any process entered.
     """
     output = link_command.output_of(link.arguments)
     target = os.path.realpath(program)

@@ -14,7 +14,7 @@ _PLACE = "{}"
 
 @dataclass(frozen=True)
 class Workload:
-    """`words` has {} where the program belongs; `called` is how the user calls it."""
+    """`words` has {} in the program's place; `called` is the user's name for the program."""
 
     words: tuple[str, ...]
     called: str
@@ -23,10 +23,10 @@ class Workload:
         return [word.replace(_PLACE, binary) for word in self.words]
 
     def run(self, binary: str, before: Sequence[str] = (), **options) -> processes.Result:
-        """Runs it with this build of the program, by another program if `before` is given.
+        """Runs the command with this build of the program, below `before` if that is given.
         `options` are those of processes.run."""
         command = [*before, *self.command(binary)]
-        # Called as ever, so that what it says of itself is the same.
+        # Under its usual name, so that its messages about itself are the same.
         executable = None
         if not before and self.words[0] == _PLACE:
             command[0], executable = self.called, binary
@@ -38,12 +38,12 @@ class Workload:
 
 
 def environment() -> dict[str, str]:
-    """What the frontload command itself was told is none of the program's business."""
+    """Our environment, without the variable for our own tools."""
     return {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
 
 
 def read(words: Sequence[str], program: str, called: str) -> Workload:
-    """The workload that a command is; if it has no {}, its first word has to be the program."""
+    """The workload of a command; without {}, its first word must be the program."""
     if any(_PLACE in word for word in words):
         return Workload(tuple(words), called)
     if program_of(words[0]) != program:

@@ -1,1 +1,1 @@
-"""What every other room may use: diagnostics and exit codes, files, our native programs, tables."""
+"""Shared by all other packages: diagnostics and exit codes, files, our native programs, tables."""

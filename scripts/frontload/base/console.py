@@ -1,7 +1,7 @@
 """Tables and progress on the terminal, by rich.
 
-The contents of a table come from foreign files, so every cell is escaped and none is markup. Most
-calls of the command show neither a table nor progress, so rich is loaded by those that do.
+The contents of a table come from foreign files, so every cell is escaped and none is markup. rich
+is loaded only when a table or progress is shown.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def add_row(to: Table, *cells: object, style: str | None = None) -> None:
 
 
 def show(what: Table) -> None:
-    """Prints a table on stdout; wider than a terminal's default if nobody looks at it there."""
+    """Prints a table on stdout; wider than a terminal's default if stdout is none."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else 120
@@ -45,7 +45,7 @@ def show(what: Table) -> None:
 
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
     """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet.
-    `total` is how many they are, if they have no length."""
+    `total`: the number of items, if they have no length."""
     if is_quiet() or not sys.stderr.isatty():
         return items
     from rich.console import Console

@@ -1,6 +1,6 @@
-"""Names as people wrote them: by LLVM's or binutils' c++filt, where there is one.
+"""Demangles symbols with LLVM's or binutils' c++filt, if there is one.
 
-Without one, and for names that are not from C++ or Rust, the name of the symbol is shown.
+Otherwise, and for other languages than C++ and Rust, the symbol itself is shown.
 """
 
 import subprocess
@@ -14,10 +14,10 @@ _SECONDS = 60
 
 
 def demangled(names: Iterable[bytes]) -> dict[bytes, str]:
-    """For each name how it is shown."""
+    """The shown form of each symbol."""
     names = list(dict.fromkeys(names))
     shown = {name: name.decode("utf-8", "backslashreplace") for name in names}
-    # One name is one line there, and _Z (C++) or _R (Rust) begins what needs it.
+    # c++filt reads one symbol a line. _Z (C++) or _R (Rust) begins a mangled one.
     mangled = [name for name in names if name.startswith((b"_Z", b"_R")) and name.isascii()
                and name.split() == [name] and b"\0" not in name]
     program = _program()

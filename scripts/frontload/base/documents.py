@@ -1,11 +1,10 @@
-"""JSON documents from files, checked by pydantic against models of what is used of them.
+"""JSON documents from files, checked by pydantic against models of their used fields.
 
-A file may come from another machine or version, or be damaged. A message names what is wrong by its
-place in the document (`files[0].size`). A model declares the fields that are used; others may
-exist.
+A file may come from another machine or version, or be damaged. Messages give the place of an error
+in the document (`files[0].size`). Models declare the used fields; others may exist.
 
-We use only the part of pydantic that version 1 (in Debian 12) and version 2 have in common. They
-word their messages differently, so we take only the place from them.
+We use only what pydantic 1 (in Debian 12) and 2 have in common. Their messages differ, so we take
+only the place from them.
 """
 
 import json
@@ -18,13 +17,13 @@ from pydantic import BaseModel, StrictStr, ValidationError, conint
 
 from frontload.base.errors import BadData
 
-LARGEST = (1 << 62) - 1  # sums of two still fit into 64 bits
+MAX_NUMBER = (1 << 62) - 1  # sums of two still fit into 64 bits
 if typing.TYPE_CHECKING:
     Number: typing.TypeAlias = int
 else:
-    Number = conint(strict=True, ge=0, le=LARGEST)
+    Number = conint(strict=True, ge=0, le=MAX_NUMBER)
 Text = StrictStr
-_LONGEST = 40
+_MAX_LENGTH = 40
 
 Model = typing.TypeVar("Model", bound="Part")
 
@@ -36,16 +35,16 @@ class Part(BaseModel):
 
 
 def bad(path: os.PathLike[str] | str, place: str, what: str, note: str | None = None) -> BadData:
-    """The failure for what stands at a place in a document."""
+    """The failure for a wrong value at a place in a document."""
     return BadData(path, f"{place or 'the document'}: {what}", note=note)
 
 
 def checked(model: type[Model], value: object, path: os.PathLike[str] | str,
             note: str | None = None, quoting: bool = True) -> Model:
-    """The object that a parsed document is; `path` and `note` are for messages, and `quoting` says
-    whether they show what a wrong value is."""
+    """The object of a parsed document; `path` and `note` are for messages, and `quoting` says
+    whether messages show a wrong value."""
     try:
-        # The first is version 2's name, the second version 1's.
+        # pydantic 2's name, then version 1's.
         return (getattr(model, "model_validate", None) or model.parse_obj)(value)
     except ValidationError as problem:
         place, wrong, kind = _wrong(model, value, problem.errors()[0]["loc"])
@@ -58,13 +57,13 @@ def checked(model: type[Model], value: object, path: os.PathLike[str] | str,
 def shown(value: object) -> str:
     """A value as it stands in the document."""
     text = "nothing" if value is None else json.dumps(value)
-    return text if len(text) <= _LONGEST else text[:_LONGEST - 3] + "..."
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH - 3] + "..."
 
 
 def _wrong(kind: object, value: object, location: Iterable[str | int]
            ) -> tuple[str, object, object]:
-    """The place of what is wrong, as far as the document has it, what is there, and what kind of
-    thing should be."""
+    """The place of the error, as far as the document has it, the value there, and the expected
+    kind."""
     place = ""
     for key in location:
         if isinstance(key, int) and isinstance(value, list):

@@ -1,4 +1,4 @@
-"""How Frontload says that something is wrong, and the exit codes that go with it.
+"""How Frontload reports errors, and the exit codes.
 
 A diagnostic is one line on stderr, `frontload: error: <path or thing>: <what is wrong>`, and where
 it helps a second one, `frontload: note: <what to do>`. Verbs raise `Failure`; cli/main.py prints.
@@ -14,7 +14,7 @@ EXIT_VERDICT = 1  # the work was done and the answer is no
 EXIT_USAGE = 2  # the command line is wrong, or a file it names cannot be read or written
 EXIT_DATA = 65  # a file's contents are bad (EX_DATAERR of sysexits.h)
 EXIT_SOFTWARE = 70  # a defect of Frontload itself (EX_SOFTWARE of sysexits.h)
-# What to do where a command cannot be run.
+# The remedy if a command cannot be run.
 HOW_TO_RUN = "give its path, or put its folder in PATH; a file must be executable (chmod +x)"
 
 _QUOTED_LINES = 12  # the last ones say what went wrong
@@ -33,7 +33,7 @@ class Failure(Exception):
         self.code = code
         self.note = note
 
-    def __reduce__(self) -> tuple[object, ...]:  # to come here from another process
+    def __reduce__(self) -> tuple[object, ...]:  # pickled to come from another process
         return _failure, (self.message, self.code, self.note)
 
 
@@ -42,7 +42,7 @@ def _failure(message: str, code: int, note: str | None) -> Failure:
 
 
 class BadData(Failure):
-    """A file's contents are bad; `offset` is the byte at which, or `line` the line."""
+    """A file's contents are bad, at byte `offset` or in line `line`."""
 
     def __init__(self, path: os.PathLike[str] | str, what: str, *, offset: int | None = None,
                  line: int | None = None, note: str | None = None):
@@ -76,7 +76,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Rounded down, so that what falls short of a limit is never shown as reaching it."""
+    """Rounded down, so that a value below a limit is never shown as reaching it."""
     return f"{math.floor(10000 * part / whole) / 100:.2f}%"
 
 
@@ -100,7 +100,7 @@ def _say(kind: str, message: str) -> None:
 
 
 def quote(text: str) -> None:
-    """What another program has said of its failure, as it said it; the last lines if it is long."""
+    """Prints another program's own error output; only the last lines if it is long."""
     for line in text.strip().splitlines()[-_QUOTED_LINES:]:
         print(f"  {printable(line)}", file=sys.stderr)
 

@@ -1,7 +1,7 @@
-"""What frontload-exec tells of the one command that it runs, and how it is made to wait.
+"""What frontload-exec reports about its one command, and how it is made to wait.
 
-It writes a line of JSON, when the command has ended or is ready. A command that is ready it ends
-only when we have looked at what there is by then.
+It writes a line of JSON when the command has ended or is ready. It ends a ready command only after
+release(), so that we can look at the state by then.
 """
 
 import os
@@ -12,7 +12,7 @@ from frontload.base.ready import Ready
 
 class ExecLine:
     """Within `with`, the pipes to one frontload-exec: start it with `options` and `descriptors`,
-    then read(), then release(). With `ready` it is told what to wait for, too."""
+    then read(), then release(). `ready`: what to wait for."""
 
     def __init__(self, ready: Ready | None = None):
         self._line, told = os.pipe()
@@ -30,7 +30,7 @@ class ExecLine:
 
     @property
     def descriptors(self) -> list[int]:
-        """What frontload-exec has to inherit, and the command does not."""
+        """The descriptors that frontload-exec inherits, and the command does not."""
         return self._theirs
 
     def read(self) -> bytes:
@@ -41,7 +41,7 @@ class ExecLine:
             return stream.readline()
 
     def release(self) -> None:
-        """Lets it end the command, if that is for it to do."""
+        """Lets frontload-exec end the command, if that is its job."""
         if self._hold in self._open:
             self._close(self._hold)
 

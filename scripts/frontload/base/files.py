@@ -13,14 +13,14 @@ from typing import Any, BinaryIO
 
 from frontload.base.errors import BadData, Failure, printable
 
-_PIECE = 1 << 20  # bytes of a file that is compared and copied
+_PIECE = 1 << 20  # bytes that are compared or copied at a time
 STDOUT = "-"  # in the place of an output file's path
 
 Document = dict[str, Any]  # a JSON object
 
 
 def open_input(path: os.PathLike[str] | str, note: str | None = None) -> BufferedReader:
-    """Opens a file that must be there; `note` says what to do if it is not."""
+    """Opens a file that must exist; `note` is the remedy if it does not."""
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(21, "is a directory, not a file")
@@ -30,20 +30,20 @@ def open_input(path: os.PathLike[str] | str, note: str | None = None) -> Buffere
 
 
 def must_be_file(path: os.PathLike[str] | str) -> None:
-    """Refuses what can be read only once, such as a pipe."""
+    """Refuses files that can be read only once, such as pipes."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise Failure(f"{os.fspath(path)}: is not a file but a stream, and cannot be read twice",
                       note="write it to a file first")
 
 
 def read_text(path: os.PathLike[str] | str) -> str:
-    """The text of a file of the system, whatever the locale is; any bytes can be in it."""
+    """The text of a system file, in any locale; it may hold any bytes."""
     return Path(path).read_text("utf-8", "surrogateescape")
 
 
 def parse_json(data: bytes | str, path: os.PathLike[str] | str,
                note: str | None = None) -> object:
-    """The value that a file's JSON stands for; BadData with the note if it is none."""
+    """The value of a file's JSON; BadData with the note if it is not JSON."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as problem:
@@ -51,7 +51,7 @@ def parse_json(data: bytes | str, path: os.PathLike[str] | str,
 
 
 def is_stdout(path: os.PathLike[str] | str | None) -> bool:
-    """Whether what a user gave for an output file means stdout: nothing, or `-`."""
+    """Whether a user's output file means stdout: none given, or `-`."""
     return path is None or os.fspath(path) == STDOUT
 
 
@@ -61,7 +61,7 @@ def write_output(path: os.PathLike[str] | str | None, data: bytes | Iterable[byt
     Every verb writes its results with this function, so `-` means the same in all of them.
     On a terminal, names are escaped: they come from foreign files and could steer it.
 
-    data: the whole result, or lines and other pieces of it, which are gone through once or twice
+    data: the whole result, or its pieces, which are iterated once or twice
     """
     pieces = (data,) if isinstance(data, bytes) else data
     if path is not None and not is_stdout(path):
@@ -79,15 +79,13 @@ def _for_terminal(data: bytes) -> bytes:
 
 
 def write_json(path: os.PathLike[str] | str | None, document: object, indent: int = 1) -> None:
-    """As write_output, for a value as JSON."""
+    """Like write_output, for a value as JSON."""
     write_output(path, json.dumps(document, indent=indent).encode() + b"\n")
 
 
 def write_profile(path: os.PathLike[str] | str | None, data: bytes) -> None:
-    """As write_output, for a startup profile: its folder is made if it is not there.
-
-    Profiles are kept in a folder of their own, and the first one is written before there is one.
-    """
+    """Like write_output, for a startup profile: makes its folder, which is missing before the
+    first."""
     if path is not None and not is_stdout(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_output(path, data)
@@ -96,8 +94,8 @@ def write_profile(path: os.PathLike[str] | str | None, data: bytes) -> None:
 def write_if_changed(path: os.PathLike[str] | str, data: bytes) -> bool:
     """Puts `data` at `path` by a temporary file beside it and a rename.
 
-    A file that already holds `data` is left alone, so that a build does not redo what depends on
-    it; another one keeps its permissions. Returns whether the file was written. Devices and pipes
+    A file that already holds `data` is left alone, so that builds do not redo its dependents. A
+    changed file keeps its permissions. Returns whether the file was written. Devices and pipes
     (/dev/stdout) are written directly.
     """
     return _write_if_changed(path, (data,))
@@ -116,19 +114,19 @@ def _write_if_changed(path: os.PathLike[str] | str, pieces: Iterable[bytes]) -> 
         raise IsADirectoryError(21, "is a directory", str(path))
     try:
         _replace(path, lambda stream: stream.writelines(pieces))
-    except OSError as problem:  # the name of the temporary file would puzzle who reads it
+    except OSError as problem:  # the temporary file's name would puzzle readers
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     return True
 
 
 def _holds(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Whether a file has the pieces one after the other, and nothing else."""
+    """Whether a file holds exactly these pieces in order."""
     with open(path, "rb") as stream:
         return all(stream.read(len(piece)) == piece for piece in pieces) and not stream.read(1)
 
 
 def copy_if_changed(source: os.PathLike[str] | str, path: os.PathLike[str] | str) -> bool:
-    """As write_if_changed, of what another file holds, of which little is in memory at a time."""
+    """Like write_if_changed, for a copy of a file, with little of it in memory at a time."""
     path = Path(path)
     if path.is_file() and path.stat().st_size == os.path.getsize(source) and _are_alike(source,
                                                                                        path):
@@ -159,7 +157,7 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _permissions(path: Path) -> int:
-    """Those of the file there, or those that a new one gets."""
+    """Those of the existing file, or a new file's default."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode) & 0o777
     umask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Sets of numbers, of bytes and of ranges: what some symbols cover, and which of them lie around an
+"""Sets of numbers, bytes and address ranges: what symbols cover, and which lie around an
 address."""
 
 from functools import cached_property
@@ -6,24 +6,24 @@ from typing import Literal
 
 import numpy as np
 
-FARTHEST = 1 << 60  # far above any real address, far below where sums of two would overflow
+MAX_ADDRESS = 1 << 60  # far above real addresses; sums of two do not overflow
 
 
 def signed(positions: np.ndarray) -> np.ndarray:
-    """Addresses, offsets or sizes, which come from a file and may be anything, as numbers to
-    calculate with."""
-    return np.minimum(positions, FARTHEST).astype(np.int64)
+    """Addresses, offsets or sizes from a file, which may be anything, as numbers to calculate
+    with."""
+    return np.minimum(positions, MAX_ADDRESS).astype(np.int64)
 
 
 def distinct(*parts: np.ndarray) -> np.ndarray:
-    """All numbers of these arrays, each once, ascending. np.unique() and np.union1d() enter them in
-    a hash table since NumPy 2.3, which takes 60 times as long for a million."""
+    """All distinct numbers of these arrays, ascending. np.unique() and np.union1d() use a hash
+    table since NumPy 2.3, which takes 60 times as long for a million."""
     ascending = np.sort(np.concatenate(parts))
     return ascending[np.append(True, ascending[1:] != ascending[:-1])[:len(ascending)]]
 
 
 def are_among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-    """Which of the values are among others, as np.isin, which needs a hash table of these."""
+    """Which values are in `ascending`: like np.isin, which needs a hash table."""
     if not len(ascending):
         return np.zeros(len(values), bool)
     nearest = np.minimum(positions(ascending, values), len(ascending) - 1)
@@ -32,8 +32,8 @@ def are_among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
 
 def positions(ascending: np.ndarray, values: np.ndarray,
               side: Literal["left", "right"] = "left") -> np.ndarray:
-    """Where values would stand, as np.searchsorted: that takes five times as long for a million
-    values that do not ascend, because each looks at other parts of the memory."""
+    """Like np.searchsorted, which takes five times as long for a million values that do not ascend,
+    because it looks at scattered memory."""
     order = np.argsort(values)
     found = np.empty(len(values), np.int64)
     found[order] = np.searchsorted(ascending, values[order], side)
@@ -101,17 +101,17 @@ class Ranges:
         return self.order[self._bounds[group]:self._bounds[group + 1]].tolist()
 
     def sizes(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where in `order` the ranges of each of these groups begin, and how many there are."""
+        """Where in `order` the ranges of each of these groups begin, and their numbers."""
         first = self._bounds[groups]
         return first, self._bounds[groups + 1] - first
 
     def innermost(self, addresses: np.ndarray) -> np.ndarray:
-        """For each address the group that starts there or last before it around it, else -1."""
+        """For each address, the last group that starts at or before it and covers it, else -1."""
         groups = positions(self.start, addresses, "right") - 1
         inside = np.flatnonzero(groups >= 0)
         here = groups[inside]
         known = (self.start[here] == addresses[inside]) | (self.end[here] > addresses[inside])
-        # Not in this one: an earlier range may reach over it.
+        # Not in the last group that starts before: an earlier range may reach over it.
         rest = inside[~known]
         groups[rest] = self._last_behind(groups[rest] - 1, addresses[rest])
         return groups
@@ -131,25 +131,25 @@ class Ranges:
 
     def have_bytes_in(self, first: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Whether any of the ranges has bytes in [first[i], end[i])."""
-        last = positions(self.start, end) - 1  # that begins before the end
+        last = positions(self.start, end) - 1  # the last that begins before the end
         found = last >= 0
         found[found] = self._reach_of_bytes[last[found]] > first[found]
         return found
 
     @cached_property
     def _reach_of_bytes(self) -> np.ndarray:
-        """As _reach, without groups that have no bytes."""
+        """Like _reach, without empty groups."""
         has_bytes = self.end > self.start
         return self._reach if has_bytes.all() else np.maximum.accumulate(
             np.where(has_bytes, self.end, np.uint64(0)))
 
     def _last_behind(self, positions: np.ndarray, addresses: np.ndarray) -> np.ndarray:
-        """For each position, which may be -1, the last group up to it that ends behind the address,
-        else -1."""
+        """For each position (or -1), the last group up to it that ends behind the address, else
+        -1."""
         groups = np.full(len(positions), -1)
         some = np.flatnonzero(positions >= 0)
         some = some[self._reach[positions[some]] > addresses[some]]
-        # Nearly always it is the one at the position.
+        # Nearly always the group at the position.
         here = self.end[positions[some]] > addresses[some]
         groups[some[here]] = positions[some[here]]
         some = some[~here]
@@ -159,9 +159,8 @@ class Ranges:
 
 
 class _Maxima:
-    """Numbers, and the largest of each pair, of each four and so on: finds one among many that is
-    larger than a limit, in as many steps as the count has binary digits. One large range can lie
-    around a million small ones, which must not be passed one by one."""
+    """Numbers in a tree of pairwise maxima. Finds a number above a limit in logarithmic time: one
+    large range can lie around a million small ones, which must not be passed one by one."""
 
     def __init__(self, numbers: np.ndarray):
         levels = [numbers]

@@ -1,7 +1,7 @@
-"""What stays until the process ends, because nobody needs it to go before.
+"""Objects that stay until the process ends, to save the time of freeing them.
 
-To take a million names apart takes half a second of ten, and the kernel, which gets all memory back
-at once (__main__.py), a tenth.
+Freeing a million symbols takes half a second of ten. The kernel, which gets all memory back at once
+(__main__.py), takes a tenth.
 """
 
 from typing import TypeVar
@@ -11,6 +11,6 @@ _kept: list[object] = []
 
 
 def until_the_end(thing: _Thing) -> _Thing:
-    """Keeps a large thing of which a command has one, until the process ends; returns it."""
+    """Keeps a large object, one per command, until the process ends; returns the object."""
     _kept.append(thing)
     return thing

@@ -1,11 +1,11 @@
-"""What a measurement or a recording lacks, told with it in the tables and in JSON."""
+"""Figures that a measurement or a recording lacks, for its tables and JSON."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A figure that this machine or user cannot have, and what would give it."""
+    """A figure that this machine or user cannot have, and the remedy."""
 
     what: str
     why: str

@@ -1,9 +1,8 @@
-"""The Python packages that Frontload needs, and what to do where one is missing.
+"""The Python packages that Frontload needs, and the remedy where one is missing.
 
-Verbs are loaded when they are called, so a missing package would show up late, even after work was
-done. Each verb says which packages it uses, and we look for them before we load it.
-`python3 -m frontload.base.packages` imports all of them: it tells builds whether a Python can run
-the command.
+A missing package would show up late, even after work was done. So each verb declares its packages,
+and we look for them before we load the verb. `python3 -m frontload.base.packages` imports all
+packages: builds use it to test a Python.
 """
 
 import importlib
@@ -12,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-# The module of each, its name for pip, and its package in Debian.
+# For each module its name for pip, and its package in Debian.
 _PACKAGES = {"elftools": ("pyelftools", "python3-pyelftools"),
              "numpy": ("numpy", "python3-numpy"),
              "scipy": ("scipy", "python3-scipy"),
@@ -22,7 +21,7 @@ ALL = tuple(_PACKAGES)
 
 
 def missing(modules: Iterable[str] = ALL) -> list[str]:
-    """Those of the modules that this Python does not have; none of them is loaded."""
+    """The modules that this Python lacks; none of them is loaded."""
     return [module for module in modules if importlib.util.find_spec(module) is None]
 
 

@@ -1,6 +1,6 @@
-"""Child processes: how Frontload runs other programs, such that none of them is left behind.
+"""Child processes: how Frontload runs other programs, and leaves none behind.
 
-All that is run here keeps one contract:
+All commands here follow one contract:
 
 start      No process is started unnoticed: a signal that arrives meanwhile waits until the new
            process is known, and then counts.
@@ -14,8 +14,7 @@ signals    Within `unwinding_on_signals` the first SIGINT, SIGTERM or SIGHUP is 
            Interrupted, after which we exit with 128 + its number. Those that follow are ignored:
            they must not interrupt the cleaning.
 
-A program that only answers a question, and starts none itself, needs none of this: subprocess.run
-does for it.
+A program that only answers a question, and starts no others, needs only subprocess.run.
 """
 
 import os
@@ -36,12 +35,12 @@ from frontload.base.files import read_text
 CANNOT_RUN, NOT_FOUND = 126, 127  # exit codes, as shells, env and nohup have them
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-# What people and service managers send to a program, and would end us.
+# Signals that people and service managers send to a program, and that would end us.
 _HANDED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
               signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGPWR,
               *range(signal.SIGRTMIN, signal.SIGRTMAX + 1))
 _PATIENCE_SECONDS = 5  # with a command that ignores SIGTERM
-_LAST_SECONDS = 60  # for the kernel to end what was killed
+_LAST_SECONDS = 60  # for the kernel to end a killed process
 _POLL_SECONDS = 0.01
 _STDERR = 2
 
@@ -50,7 +49,7 @@ Command = Sequence[os.PathLike[str] | str]
 
 @dataclass(frozen=True)
 class Result:
-    status: int  # negative: of the signal that ended it
+    status: int  # negative: the signal that ended it
     stdout: str
     stderr: str
 
@@ -62,7 +61,7 @@ class TimedOut(Failure):
 @contextmanager
 def started(command: Command, *, own_group: bool = True,
             **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """Within `with`, a command runs, without input; whatever is left of it is ended with the block.
+    """Within `with`, a command runs, without input; the rest of it is ended with the block.
 
     The block waits for the command (see `wait`). `options` are those of subprocess.Popen.
     """
@@ -92,11 +91,11 @@ def run(command: Command, *, directory: str | None = None,
         environment: Mapping[str, str] | None = None, executable: str | None = None,
         shown: bool = False, timeout: float | None = None, pass_fds: Sequence[int] = (),
         meanwhile: Callable[[], None] = lambda: None) -> Result:
-    """Runs a command to its end, and keeps what it writes. `shown`: that goes to our stderr.
+    """Runs a command to its end, and keeps its output. `shown`: the output goes to our stderr.
 
-    executable: the program, if it shall believe to be called command[0]
-    pass_fds: descriptors that it inherits
-    meanwhile: is called while it runs
+    executable: the program's file, if command[0] is another name
+    pass_fds: descriptors that the command inherits
+    meanwhile: is called while the command runs
     """
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         with started(command, cwd=directory, env=environment, executable=executable,
@@ -108,8 +107,8 @@ def run(command: Command, *, directory: str | None = None,
 
 
 def check_call(command: Command) -> None:
-    """Runs a tool, its output on our stderr; a failing tool ends ours with its message."""
-    # In our group: ninja, say, ends what it has started when it is asked to end.
+    """Runs a tool, with its output on our stderr. If it fails, we end with its message."""
+    # In our group: ninja, for one, ends its children when it is asked to end.
     with started(command, own_group=False, stdout=_STDERR) as process:
         status = wait(process)
     if status:
@@ -118,15 +117,15 @@ def check_call(command: Command) -> None:
 
 def run_in_foreground(command: Command, environment: Mapping[str, str],
                       meanwhile: Callable[[], None] = lambda: None) -> int:
-    """Runs a command in our place: with our descriptors and terminal, and it decides what signals
-    do. Returns its exit status, which is 128 + N if signal N has ended it. `meanwhile` is called
-    while it runs."""
+    """Runs a command in our place: it has our descriptors and terminal, and handles signals.
+    Returns its exit status: 128 + N after signal N. `meanwhile` is called while the command
+    runs."""
     child: subprocess.Popen[bytes] | None = None
     early: list[int] = []
 
-    # A terminal sends SIGINT and SIGQUIT to the command as well as to us, so they are only not
-    # obeyed here; the others come to us alone and are handed on. They are handled, not ignored,
-    # because a program inherits what is ignored.
+    # A terminal sends SIGINT and SIGQUIT to the command as well, so we only disobey them; the
+    # others come to us alone, and we pass them on. We handle signals instead of ignoring them,
+    # because a program inherits ignored ones.
     def hand_on(number: int, _frame: object = None) -> None:
         if child is None:
             early.append(number)
@@ -145,9 +144,7 @@ def run_in_foreground(command: Command, environment: Mapping[str, str],
 @contextmanager
 def unwinding_on_signals() -> Iterator[None]:
     """Within `with`, SIGINT, SIGTERM and SIGHUP unwind the stack, so that everything is cleaned up.
-
-    What is ignored (by nohup, say) stays so.
-    """
+    Signals that are ignored (by nohup, say) stay ignored."""
     def unwind(number: int, _frame: object) -> None:
         for each in _ENDING_SIGNALS:
             signal.signal(each, signal.SIG_IGN)
@@ -159,7 +156,7 @@ def unwinding_on_signals() -> Iterator[None]:
 
 @contextmanager
 def _handled(numbers: Sequence[int], handler: Callable[[int, object], object]) -> Iterator[None]:
-    """Within `with`, signals are handled so; but for those that are ignored."""
+    """Within `with`, these signals are handled by `handler`, except ignored ones."""
     before = {number: other for number in numbers
               if (other := signal.getsignal(number)) not in (signal.SIG_IGN, None)}
     for number in before:
@@ -173,7 +170,7 @@ def _handled(numbers: Sequence[int], handler: Callable[[int, object], object]) -
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Signals that would raise an exception do so only when the block is left."""
+    """Within `with`, signals that would raise an exception wait until the block is left."""
     arrived = []
     handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
     held = [number for number, handler in handlers.items() if callable(handler)]
@@ -185,7 +182,7 @@ def _signals_held() -> Iterator[None]:
 
 def _popen(command: Command, *, own_codes: bool = False,
            **options: Any) -> subprocess.Popen[bytes]:
-    """`own_codes`: what cannot be run has the exit codes that shells give it."""
+    """`own_codes`: a command that cannot be run gets the exit codes of shells."""
     try:
         return subprocess.Popen([os.fspath(word) for word in command], **options)
     except OSError as problem:
@@ -200,8 +197,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends all processes of a command's group. It is reaped last: until then its number, which is
-    the group's, cannot become another's."""
+    """Ends all processes of a command's group. The command is reaped last: until then its pid,
+    which is the group's number, cannot be reused."""
     for number, seconds in ((signal.SIGTERM, _PATIENCE_SECONDS), (signal.SIGKILL, _LAST_SECONDS)):
         with suppress(ProcessLookupError, PermissionError):  # of another user: sudo
             os.killpg(process.pid, number)
@@ -214,11 +211,11 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _is_alive(group: int) -> bool:
-    """Whether a process of a group runs; one that nobody has waited for does not."""
+    """Whether a process of a group runs; a zombie does not."""
     for entry in os.scandir("/proc"):
         if not entry.name.isdecimal():
             continue
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # the process has ended meanwhile
             text = Path(entry.path, "stat").read_text("utf-8", "replace")
             state, _, its_group = text.rpartition(")")[2].split()[:3]
             if int(its_group) == group and state not in "ZX":
@@ -239,7 +236,7 @@ def has_capability(number: int) -> bool:
 
 
 def ending_with_us() -> list[str]:
-    """What goes before a command that shall end with us, also by a signal that nobody can handle;
-    nothing, where there is no setpriv."""
+    """The prefix of a command that must end with us, even by a signal that cannot be handled; empty
+    without setpriv."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

@@ -1,18 +1,18 @@
 """Numbers of bytes as people write them: 4096, 80M, 1.5G.
 
-k, M and G are powers of 1000, as makers of disks and this project's documents have them.
+k, M and G are powers of 1000, as for disks and in this project's documents.
 """
 
 import math
 import re
 
 _BYTES = re.compile(r"((\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?)([kMG]?)", re.ASCII)
-_LONGEST = 30  # characters: more than any number of bytes needs
+_MAX_LENGTH = 30  # characters: more than any number of bytes needs
 
 
 def parse_bytes(text: str) -> int | float:
-    """The number of bytes that a text stands for; ValueError if it is none above 0."""
-    found = _BYTES.fullmatch(text) if len(text) <= _LONGEST else None
+    """The number of bytes in a text; ValueError if it is not a number above 0."""
+    found = _BYTES.fullmatch(text) if len(text) <= _MAX_LENGTH else None
     if found is None:
         raise ValueError(f"{text!r} is not a number of bytes")
     number, digits, unit = found.groups()

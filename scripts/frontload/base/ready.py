@@ -1,43 +1,43 @@
-"""When a start is over that does not end by itself: what a command is waited for to do.
+"""When startup is over for a command that does not end by itself: the event to wait for.
 
-frontload-exec waits, and ends all that the command has started (instrument/launcher/ready.h). Here
-is what it is asked for, the same for every verb.
+frontload-exec waits, and ends all processes of the command (instrument/launcher/ready.h). Its
+options are the same for every verb.
 """
 
 from dataclasses import dataclass, replace
 
-TIMEOUT_SECONDS = 60.0  # where nothing else is said, also by frontload-exec
+TIMEOUT_SECONDS = 60.0  # the default, also of frontload-exec
 TIMED_OUT = 124  # the exit status, as that of timeout(1)
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The first that comes counts."""
+    """Startup ends at the first of these events."""
 
-    function: str | None = None  # of the program, which it enters; who starts it finds the place
+    function: str | None = None  # that the program enters; the caller finds its address
     listening: str | None = None  # [ADDRESS:]PORT
-    output: str | None = None  # a text that it writes
+    output: str | None = None  # a text that the program writes
     file: str | None = None
     idle_ms: int | None = None
     notify: bool = False  # READY=1 to $NOTIFY_SOCKET
     seconds: float | None = None
-    request: str | None = None  # a shell's command that counts as part of the start
+    request: str | None = None  # a shell command that counts as part of startup
     timeout: float = TIMEOUT_SECONDS
-    tty: bool = False  # not waited for: the command has a terminal of its own
+    tty: bool = False  # no event: the command has its own terminal
 
     @property
     def can_be_seen(self) -> bool:
-        """Whether it says when, also where nothing is recorded."""
+        """Whether it has an event that can be seen without a recording."""
         return bool(self.function or self.listening or self.output or self.file or self.idle_ms
                     or self.notify or self.seconds)
 
     def slower(self, times: float) -> "Ready":
-        """The same of a program that takes so many times longer."""
+        """The same for a program that is this many times slower."""
         return replace(self, timeout=self.timeout * times,
                        seconds=self.seconds and self.seconds * times)
 
     def options(self) -> list[str]:
-        """Those of frontload-exec, and of the verbs; for a function, those have others."""
+        """The options of frontload-exec and the verbs, without the function, which differs."""
         values = {"until-listening": self.listening, "until-output": self.output,
                   "until-file": self.file, "until-idle": self.idle_ms, "for": self.seconds,
                   "request": self.request,
@@ -46,7 +46,7 @@ class Ready:
                 *(["--until-notify"] if self.notify else []), *(["--tty"] if self.tty else [])]
 
     def __str__(self) -> str:
-        """As a sentence goes on after "until it"."""
+        """Text that continues "until it"."""
         reasons = {f"enters {self.function}": self.function,
                    f"listens at {self.listening}": self.listening,
                    f"writes {self.output!r}": self.output, f"has made {self.file}": self.file,

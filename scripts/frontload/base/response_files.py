@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 def words(content: str) -> list[str]:
     """The arguments in a response file, as gcc, clang and GNU ld read it: a backslash keeps the
-    next character, in quotes too, and only those that C counts as spaces are between."""
+    next character, also in quotes, and only C's spaces separate."""
     found: list[str] = []
     word: list[str] | None = None
     quote = ""
@@ -31,7 +31,7 @@ def words(content: str) -> list[str]:
 
 
 def text(arguments: Sequence[str]) -> str:
-    """What `words` reads these arguments from."""
+    """The text that `words` reads as these arguments."""
     def quoted(word: str) -> str:
         return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return "".join(quoted(argument) + "\n" for argument in arguments)

@@ -1,6 +1,5 @@
-"""A temporary folder that does not outlive its process for long: after SIGKILL the next one removes
-it. Whoever uses such a folder holds a lock on it, which the kernel takes back when he ends.
-"""
+"""A temporary folder that does not outlive its process for long: after SIGKILL the next process
+removes it. Users of a folder hold a lock on it, which the kernel releases when they end."""
 
 import fcntl
 import os
@@ -13,14 +12,14 @@ from pathlib import Path
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A folder in $TMPDIR whose name begins with `prefix`; removes those that nobody uses."""
+    """A folder in $TMPDIR whose name begins with `prefix`; removes unused ones."""
     _remove_stale(prefix)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         if _take(lock) and folder.exists():
             break
-        os.close(lock)  # another process took it for a stale one, before it had its lock
+        os.close(lock)  # another process took it for stale before we had the lock
     try:
         yield folder
     finally:

@@ -1,8 +1,8 @@
 """Finds the native programs that belong to Frontload.
 
-They lie beside the `frontload` command, in one `bin` folder of the build tree or of an installed
-prefix. The command's launcher sets FRONTLOAD_BINDIR to it. A user can set it, too: the Python
-package alone (pip install) has no native programs, and without that variable looks them up in PATH.
+They lie beside the `frontload` command, in the `bin` folder of the build tree or of an installed
+prefix. The command's launcher sets FRONTLOAD_BINDIR to that folder, and users can set it. Without
+the variable (the Python package alone, by pip) we look them up in PATH.
 """
 
 import os
@@ -38,8 +38,8 @@ def tool(name: str) -> Path:
 
 
 def failure_of(name: str, code: int, said: str, note: str = "please report this") -> Failure:
-    """The error and the note of our program `name`, which it said as it failed; with `note`, that
-    it died, if it had no time to say anything."""
+    """The error and the note that our program `name` printed as it failed. If it printed nothing:
+    that it died, with `note`."""
     found = {}
     for line in said.splitlines():
         for kind in ("error", "note"):
@@ -54,11 +54,11 @@ def failure_of(name: str, code: int, said: str, note: str = "please report this"
 def ask(name: str, words: Sequence[str], header: bytes,
         stdin: IO[bytes] | int = subprocess.DEVNULL,
         meanwhile: Callable[[], object] = bool) -> Iterator[tuple[IO[bytes], str]]:
-    """Runs our program `name`; gives what it answers, behind the line `header`, which says that it
-    is of our version, and what it said besides. Raises Failure for what it refuses. `meanwhile` is
-    called while it works, which ends if that raises something.
+    """Runs our program `name`; yields its answer behind the line `header`, which shows that it has
+    our version, and its messages. Raises Failure if the program refuses. `meanwhile` is called
+    while the program works; an exception from it ends the program.
 
-    The answer is in a file, so that neither of us has to wait for the other.
+    The answer is in a file, so that neither waits for the other.
     """
     with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as messages:
         with subprocess.Popen([os.fspath(tool(name)), *words], stdin=stdin, stdout=answer,
@@ -82,8 +82,8 @@ def ask(name: str, words: Sequence[str], header: bytes,
 
 
 def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:
-    """The path of LLVM's program `name`, of the newest LLVM of Debian, else from PATH; `otherwise`
-    is what a user can do who has none."""
+    """The path of LLVM's program `name`: of Debian's newest LLVM, else from PATH; `otherwise` is
+    the remedy if there is none."""
     installed = sorted(Path("/usr/lib").glob(f"llvm-*/bin/{name}"),
                        key=lambda path: (len(path.parts[3]), path.parts[3]))
     found = installed[-1] if installed else shutil.which(name)
@@ -93,7 +93,7 @@ def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:
 
 
 def program(name: str, remedy: str) -> Path:
-    """The path of somebody else's program, or `remedy`."""
+    """The path of a third-party program; a Failure with `remedy` if it is not in PATH."""
     found = shutil.which(name)
     if found is None:
         raise Failure(f"{name}: not found", note=remedy)

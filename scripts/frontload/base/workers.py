@@ -1,4 +1,4 @@
-"""Work on many items in several processes, for what takes Python longer than reading it."""
+"""Work on many items in several processes: for items that take longer to process than to read."""
 
 import ctypes
 import multiprocessing
@@ -16,25 +16,25 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
-_AHEAD = 4  # items a process, so that none waits, and no pile of results grows
+_AHEAD = 4  # per process: none waits, and few results pile up
 
-# What a worker inherits: closures and large tables need not be sent.
+# Inherited by workers: closures and large tables need not be sent.
 _work: Callable[[Any], object]
 _items: Sequence[object]
 
 
 def count() -> int:
-    """How many processes this one may use the processors of."""
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def in_order(work: Callable[[Item], Result], items: Sequence[Item],
              jobs: int) -> Iterator[Result]:
-    """`work(item)` of each item, in their order, by `jobs` processes; by this one if that is 1, or
-    if there is one item.
+    """`work(item)` of each item, in their order, by `jobs` processes; by this process for one job
+    or one item.
 
-    The others are forked at the beginning, with all that this process has. They send their results
-    back by pickle, and so what they raise, which ends the work.
+    The others are forked at the beginning, with this process's memory. They send results and
+    exceptions back by pickle; an exception ends the work.
     """
     if jobs == 1 or len(items) < 2:
         yield from map(work, items)
@@ -59,7 +59,7 @@ def in_order(work: Callable[[Item], Result], items: Sequence[Item],
 
 
 def _begin(parent: int) -> None:
-    """Leaves it to the parent to answer signals, and ends with it, however it ends."""
+    """Leaves signals to the parent, and ends with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -1,1 +1,1 @@
-"""The command line: the parser, help, man pages and completions, and the way to the verbs."""
+"""The command line: the parser, help, man pages and completions, and the loading of verbs."""

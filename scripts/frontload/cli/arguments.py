@@ -1,9 +1,8 @@
-"""Forms of arguments that several verbs take: types for argparse, and options that are the same in
-all verbs.
+"""Argument types and options that several verbs share.
 
-`--json FILE` writes JSON to FILE, and the tables as always; `--json -` writes it to stdout, in
-place of the tables. Who forgets the FILE must not lose the word that follows: a FILE that exists
-and holds something other than JSON is refused.
+`--json FILE` writes JSON to FILE, and the tables as always; `--json -` writes JSON to stdout
+instead of the tables. If a user forgets the FILE, the next word must not be overwritten: an
+existing FILE that does not hold JSON is refused.
 """
 
 import argparse
@@ -14,12 +13,11 @@ from collections.abc import Callable
 
 from frontload.base.files import STDOUT
 from frontload.base.quantities import parse_bytes
-from frontload.profile.generations import MOST as MOST_GENERATIONS
-from frontload.profile.generations import NO_LABEL, is_label
+from frontload.profile.generations import MAX_GENERATIONS, NO_LABEL, is_label
 from frontload.profile.role import NO_ROLE, is_role
 
 DEFAULT_MIN_MATCH = 80.0
-_LOOK_AT = 4096  # bytes of a file that tell whether it is JSON
+_LOOK_AT = 4096  # bytes of a file, to tell whether it is JSON
 
 
 def count(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -33,7 +31,7 @@ def count(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def named(form: str) -> Callable[[str], tuple[str, str]]:
-    """A name and a value that belongs to it; `form` is what both are called: NAME=BINARY."""
+    """A name and its value; `form` describes both: NAME=BINARY."""
     def named(text: str) -> tuple[str, str]:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
@@ -43,9 +41,9 @@ def named(form: str) -> Callable[[str], tuple[str, str]]:
 
 
 def weighted(text: str) -> tuple[str, int]:
-    """WEIGHT,PATH: an input that counts so many times."""
+    """WEIGHT,PATH: an input, and how many times it counts."""
     weight, _, path = text.partition(",")
-    # The bound keeps sums of runs readable for those who read a profile.
+    # The limit keeps sums of runs in profiles readable.
     if not re.fullmatch("[1-9][0-9]{0,8}", weight) or not path:
         raise argparse.ArgumentTypeError(f"{text!r} is not WEIGHT,PATH with a whole number from 1 "
                                          "to 999999999")
@@ -68,8 +66,8 @@ def generation(text: str) -> str:
 
 def number_of_generations(text: str) -> int:
     """How many generations a profile keeps."""
-    if not re.fullmatch("[1-9][0-9]?", text) or int(text) > MOST_GENERATIONS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_GENERATIONS}")
+    if not re.fullmatch("[1-9][0-9]?", text) or int(text) > MAX_GENERATIONS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MAX_GENERATIONS}")
     return int(text)
 
 
@@ -117,22 +115,21 @@ def percentage(text: str) -> float:
 
 
 def program_argument(text: str) -> str:
-    """A program by its name or its path; a path stands for the name, wherever the program was."""
+    """A program by its name or its path; a path stands for its name, wherever the program was."""
     if not os.path.basename(text):
         raise argparse.ArgumentTypeError(f"{text!r} is a folder, not the name or path of a program")
     return text
 
 
 def file_only(text: str) -> str:
-    """A file that is no text, or a folder: nothing that could go to stdout."""
+    """A binary file or a folder, which cannot go to stdout."""
     if text == STDOUT:
         raise argparse.ArgumentTypeError("cannot be written to stdout: give a path")
     return text
 
 
 def command(args: argparse.Namespace) -> list[str]:
-    """The COMMAND of a verb that takes all words from there on; its usage error if there is
-    none."""
+    """The COMMAND of a verb: all words from there on; a usage error if there is none."""
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
         args.usage_error("a COMMAND is needed, after --")
@@ -148,8 +145,8 @@ def add_min_match(parser: argparse._ActionsContainer) -> None:
 
 def add_json(parser: argparse._ActionsContainer, what: str = "the result as JSON", *,
              instead_of: str = "the tables", not_over: str | None = None) -> None:
-    """Adds `--json FILE`, by the rule above. `not_over` is the schema of JSON that must not be
-    overwritten, because the verb reads it."""
+    """Adds `--json FILE`, by the rule above. `not_over`: the schema of the verb's input, which must
+    not be overwritten."""
     parser.add_argument(
         "--json", metavar="FILE", type=_json_file(not_over),
         help=f"write {what} to FILE; - is stdout" + (f", instead of {instead_of}" if instead_of
@@ -176,7 +173,7 @@ def _json_file(not_over: str | None) -> Callable[[str], str]:
 
 
 def _can_become_json(path: str) -> bool:
-    """Whether JSON can be written there without harm: nothing is there, or JSON, or a device."""
+    """Whether JSON can be written there without harm: no file yet, JSON, or a device."""
     if not os.path.isfile(path):
         return not os.path.isdir(path)
     return _start(path).lstrip()[:1] in (b"", b"{", b"[")
@@ -187,4 +184,4 @@ def _start(path: str) -> bytes:
         with open(path, "rb") as stream:
             return stream.read(_LOOK_AT)
     except OSError:
-        return b""  # writing it will say what is wrong
+        return b""  # writing will report the error

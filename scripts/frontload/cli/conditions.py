@@ -1,6 +1,6 @@
-"""The options for what a start begins from, and for which files are evicted before it.
+"""The options for the page cache before a run, and for the files to evict.
 
-The verbs measure, faults and report share them; measure/conditions.py says what each means.
+The verbs measure, faults and report share them; measure/conditions.py explains each.
 """
 
 import argparse
@@ -18,14 +18,14 @@ _NONE = {"--as-it-is": (AS_IT_IS, "leave the page cache as it is")}
 
 
 def add_any(group: argparse._ArgumentGroup) -> None:
-    """As many conditions as are asked for: `conditions`, a list or None."""
+    """Any number of conditions: `conditions`, a list or None."""
     for option, (condition, text) in _CONDITIONS.items():
         group.add_argument(option, dest="conditions", action="append_const", const=condition,
                            help=text)
 
 
 def add_one(group: argparse._ArgumentGroup) -> None:
-    """One condition, or none at all: `condition`."""
+    """At most one condition: `condition`."""
     choice = group.add_mutually_exclusive_group()
     for option, (condition, text) in (_CONDITIONS | _NONE).items():
         choice.add_argument(option, dest="condition", action="store_const", const=condition,

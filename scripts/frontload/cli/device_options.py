@@ -1,7 +1,7 @@
-"""The options of a device of its own, on which starts are measured: --device and its like.
+"""The options of a separate device for measured starts, such as --device.
 
-Verbs that measure or record starts have them: add() declares them, chosen() says what they mean.
-frontload predict has others: it predicts for several devices at once, and for slower ones.
+Verbs that measure or record starts have them: add() declares them, chosen() reads them. frontload
+predict has its own: it predicts for several devices at once, and for slower ones.
 """
 
 import argparse
@@ -12,10 +12,10 @@ from frontload.device import kinds
 from frontload.device.cold_device import READ_AHEAD_KIB
 from frontload.device.kinds import Device
 
-# A request must not take longer than a tenth of a second: it would be missed (see settle in
+# Slower requests, of more than a tenth of a second, would be missed (see settle in
 # pagecache/cache.py).
-_LEAST_IOPS = 10
-_LEAST_BANDWIDTH = 10_000_000
+_MIN_IOPS = 10
+_MIN_BANDWIDTH = 10_000_000
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +25,9 @@ def add(parser: argparse.ArgumentParser) -> None:
                         "this kind of device, and measure there; lazy is a file system of which "
                         "each read takes 5 ms, 64 at once, as of an image that is loaded over a "
                         "network; custom has the figures of the options below")
-    device.add_argument("--device-iops", metavar="N", type=count(_LEAST_IOPS),
+    device.add_argument("--device-iops", metavar="N", type=count(_MIN_IOPS),
                         help="requests per second of a custom device")
-    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(_LEAST_BANDWIDTH),
+    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(_MIN_BANDWIDTH),
                         help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of the device (default: what its kind has)")

@@ -1,7 +1,6 @@
-"""How much a verb says: --quiet leaves out warnings and notes, --verbose tells which programs run.
+"""How much a verb prints: --quiet leaves out warnings and notes, --verbose shows its programs.
 
-Many places start children. Python's audit events report each of them, so one place is enough to
-show what runs, and none can be forgotten.
+Python's audit events report every child, so this one place can show all programs that run.
 """
 
 import os
@@ -11,7 +10,7 @@ import sys
 from frontload.base import errors
 from frontload.base.errors import printable
 
-# The events of a child's start, and where in their arguments the command is.
+# The audit events of a child's start, and the position of the command in their arguments.
 _STARTS = {"subprocess.Popen": 1, "os.exec": 1}
 
 _is_verbose = False
@@ -19,7 +18,7 @@ _is_listening = False
 
 
 def choose(*, quiet: bool, verbose: bool) -> None:
-    """Decides it for the rest of this command."""
+    """Sets the loudness for the rest of this command."""
     global _is_verbose, _is_listening
     errors.be_quiet(quiet)
     _is_verbose = verbose

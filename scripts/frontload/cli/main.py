@@ -1,8 +1,7 @@
-"""The command line of `frontload`: which verbs there are, and what they have in common.
+"""The command line of `frontload`: its verbs, and what they have in common.
 
-A verb is a module of verbs/ with `make_parser()` and `run(args)`. It is loaded when it is
-called, because most of them use libraries that take longer to load than the command takes to say
-its version.
+A verb is a module of verbs/ with `make_parser()` and `run(args)`. A verb is loaded when it is
+called, because most use libraries that take longer to load than printing the version takes.
 """
 
 import errno
@@ -21,7 +20,7 @@ from frontload.cli.parser import Parser
 
 @dataclass(frozen=True)
 class Verb:
-    """What is known of a verb before it is loaded."""
+    """A verb before it is loaded."""
 
     module: str  # in verbs/
     summary: str
@@ -29,7 +28,7 @@ class Verb:
 
 
 VERBS = {
-    # info uses no package. It asks for one, so that a user's first command tells what is missing.
+    # info uses no package. It asks for one, so that a user's first command reports missing ones.
     "info": Verb("info", "show what this machine allows", ("rich",)),
     "auto": Verb("auto", "try a front: all steps for one program"),
     "init": Verb("init", "show or write what to add to a build"),
@@ -38,14 +37,14 @@ VERBS = {
     "check": Verb("check", "show how much of a profile lies in the front of a program"),
     "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
     "order": Verb("order", "make an order file for a linker"),
-    # The verbs from here on are those that fewer people need.
+    # Verbs that fewer people need.
     "show": Verb("show", "show what is in traces, profiles and reading lists"),
     "files": Verb("files", "merge lists of what starts read of all their files"),
     "predict": Verb("predict", "predict cold starts on other storage devices"),
     "faults": Verb("faults", "record every page fault of one start"),
     "report": Verb("report", "make a page that shows what starts read and what could improve"),
 }
-# What cargo-frontload says first: `cargo frontload` is a command of its own.
+# cargo-frontload passes this first: `cargo frontload` is a command of its own.
 CARGO_PROGRAM = "cargo-frontload"
 CARGO = Verb("cargo", "record a Rust program and build it with a front")
 DESCRIPTION = "Make big native programs start in one sequential read."
@@ -79,15 +78,15 @@ ENVIRONMENT = {
     "PATH": "where Frontload looks for linkers, compilers, valgrind, perf and strace",
     "TMPDIR": "where temporary files go (default: /tmp)",
     "COLUMNS, NO_COLOR, TERM": "the width of tables, and whether they have colours"}
-# Of what the system says to any verb.
+# For system errors in any verb.
 _ELSEWHERE = "make room there, or choose another place; TMPDIR says where temporary files go"
 _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _ELSEWHERE,
              errno.EACCES: "check its owner and permissions with ls -ld"}
 
 
 def build_parser() -> Parser:
-    """The parser of the command, which loads a verb when it comes to it, or when somebody asks for
-    all of them, as the manual does."""
+    """The parser of the command. It loads a verb when the command line names it, or all of them for
+    the manual."""
     command = Parser(prog="frontload", description=DESCRIPTION, examples=EXAMPLES,
                      exit_status=EXIT_STATUS, environment=ENVIRONMENT)
     command.add_argument("--version", action=version.Version, nargs=0,
@@ -120,15 +119,15 @@ def _load(verb: Verb) -> Parser:
 
 
 def _give_up_stdout() -> None:
-    """What could not be written must not be tried again, and complained of, when Python ends."""
+    """Stops Python from writing the failed output again, with another error, when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     standard_streams.reopen_closed()
-    # A profile may have a million names, in as many tuples, none of which refers to itself: to look
-    # through them again and again for some that do takes a fifth of the time of a verb.
+    # A profile may have a million symbols, in as many tuples without cycles: looking for cycles
+    # again and again takes a fifth of the time of a verb.
     gc.set_threshold(1_000_000, 5, 1000)
     is_cargo = argv[:1] == [CARGO_PROGRAM]
     argv = argv[is_cargo:]
@@ -177,7 +176,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _say_defect(verb: str, defect: Exception) -> int:
-    """What nobody expected is a defect of ours, and must not look like a verdict (1)."""
+    """An unexpected exception is a defect of ours, and must not look like a verdict (1)."""
     if os.environ.get("FRONTLOAD_DEBUG", "0") not in ("", "0"):
         traceback.print_exception(defect)
     said = " ".join(str(defect).split())

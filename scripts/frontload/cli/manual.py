@@ -23,7 +23,7 @@ from frontload.cli import main as command_line
 from frontload.cli.parser import Parser
 
 _PROGRAMS = "ld.frontload", "frontload-*"  # the native ones
-# Where each shell looks below a prefix's share, and how it wants a file named.
+# Each shell's folder below a prefix's share, and its form of file names.
 _COMPLETIONS = {"bash": ("bash-completion/completions", "{}"),
                 "zsh": ("zsh/site-functions", "_{}"),
                 "fish": ("fish/vendor_completions.d", "{}.fish")}
@@ -31,7 +31,7 @@ _FOLDER, _FILE = "DIR", {"FILE", "BINARY", "TRACE", "LIST", "OLD", "NEW", "COMMA
 
 
 class Page(NamedTuple):
-    """What is known of a command: its name as one types it, and its --help."""
+    """A command: its name as typed, and its --help."""
 
     name: str
     summary: str
@@ -43,8 +43,8 @@ class Page(NamedTuple):
 
 
 def pages(bindir: Path | str | None) -> list[Page]:
-    """Those of `frontload`, its verbs, `cargo frontload`, and the native programs in `bindir`, or
-    where the command finds these."""
+    """The pages of `frontload`, its verbs, `cargo frontload`, and the native programs in `bindir`,
+    or where the command finds these."""
     os.environ["COLUMNS"] = "80"
     parser = command_line.build_parser()
     cargo = command_line.build_cargo_parser()
@@ -60,7 +60,7 @@ def _page_of(path: Path) -> Page:
     text = subprocess.run([path, "--help"], stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=60, check=True).stdout.decode().replace(str(path), path.name)
     text = text.partition("\nOVERVIEW: lld\n")[0]  # ld.frontload shows the help of lld as well
-    # As LLVM's parser of options writes it.
+    # LLVM's option parser writes these forms.
     text = re.sub(r"^OVERVIEW: .*\n\n", "", text)
     text = re.sub(r"^(  -\S*) +- ", r"\1  ", text, flags=re.MULTILINE)
     prose = re.sub(r"^(?:usage|USAGE): (?:.+\n)*", "", text, flags=re.MULTILINE)
@@ -105,10 +105,10 @@ def man_page(page: Page) -> str:
 
 
 def _for_help2man(text: str) -> str:
-    """--help with the headings that help2man knows, and examples with a prompt, by which it keeps
-    their lines apart."""
+    """--help with headings that help2man recognizes, and examples with a prompt, so that help2man
+    keeps their lines apart."""
     lines, is_example = [], False
-    text = re.sub(r" \\\n\s+", " ", text)  # of examples
+    text = re.sub(r" \\\n\s+", " ", text)  # joins lines of examples
     text = re.sub(r"^(?:usage|USAGE): (?:.+\n)*", lambda usage: " ".join(usage[0].split()) + "\n",
                   text, flags=re.MULTILINE)
     for line in text.splitlines():
@@ -139,9 +139,9 @@ def reference_index(pages: list[Page]) -> str:
 
 
 def completions() -> dict[Path, str]:
-    """Those of `frontload`, by their place below a prefix's share. The native programs have none:
-    what they take, build systems hand them."""
-    import shtab  # only who builds Frontload has it
+    """The completions of `frontload`, by their path below a prefix's share. The native programs
+    have none: build systems call them."""
+    import shtab  # only builds of Frontload have it
 
     parser = command_line.build_parser()
     for action in parser._actions:

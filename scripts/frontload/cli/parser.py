@@ -1,8 +1,8 @@
 """The parser of the command and of each verb: argparse with help in sections, and errors that help.
 
-A verb says its prose, its examples, and what is to be known of exit statuses, variables and files;
---help shows them in one form, and the manual (manual/) makes man pages and reference pages of the
-very same. What is mistyped gets the nearest that exists as a note.
+A verb declares its description, examples, exit statuses, variables and files. --help prints them in
+one form, and manual.py makes man pages and reference pages from them. For a mistyped word, a note
+gives the nearest that exists.
 """
 
 import argparse
@@ -16,19 +16,19 @@ from typing import NoReturn
 from frontload.base import errors
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE
 
-# What holds for every verb that says nothing else; 1 is a verdict, which only some verbs give.
+# For verbs that declare no others; status 1 is a verdict, which only some verbs give.
 COMMON_EXIT_STATUS = {
     str(EXIT_OK): "success",
     str(EXIT_USAGE): "the command line is wrong, or a file on it cannot be read or written",
     str(EXIT_DATA): "the contents of a file are bad",
 }
 EXAMPLES = "examples"
-_WIDEST_TERM = 20
-_NEAR = 0.6  # of difflib's similarity: what is less is not what was meant
+_MAX_TERM_WIDTH = 20
+_MIN_SIMILARITY = 0.6  # by difflib; less similar words are not suggested
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Fills prose to the terminal's width, and leaves what is indented as it is."""
+    """Fills prose to the terminal's width, and leaves indented text as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return textwrap.indent("\n\n".join(
@@ -45,9 +45,9 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes, besides what argparse does, `examples` (shell text: comments that say what the
-    commands below them do) and sections of terms. `exit_status` is added to the common ones, where
-    None takes one away; `lists` are sections with other titles."""
+    """Like argparse's, with `examples` (shell text: comments explain the commands below them) and
+    sections of terms. `exit_status` is added to the common statuses, or removes one by None;
+    `lists` are sections with other titles."""
 
     def __init__(self, *args, examples: str = "",
                  exit_status: Mapping[str, str | None] | None = None,
@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         self._first_words: dict[str, str] = {}
 
     def take_first_word(self, beginning: str, name: str) -> None:
-        """A first word that begins so is no argument: the rest of it becomes the value `name`."""
+        """A first word with this `beginning` is no argument: its rest becomes the value `name`."""
         self._first_words[beginning] = name
 
     def format_help(self) -> str:
@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(self._given, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Ends the command: the usage, what is wrong, and what could have been meant."""
+        """Ends the command: the usage, the error, and what could have been meant."""
         self.print_usage(sys.stderr)
         near = self._nearest_options()
         note = f"did you mean {', '.join(near)}? " if near else ""
@@ -99,17 +99,17 @@ class Parser(argparse.ArgumentParser):
                               f"{self.prog}: note: {note}see {self.prog} --help\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """As argparse does, and names the nearest choice."""
+        """Like argparse, but names the nearest choice."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        near = difflib.get_close_matches(str(value), choices, 1, _NEAR)
+        near = difflib.get_close_matches(str(value), choices, 1, _MIN_SIMILARITY)
         raise argparse.ArgumentError(
             action, f"{str(value)!r} is not one of {', '.join(choices)}"
             + (f"; did you mean {near[0]}?" if near else ""))
 
     def _nearest_options(self) -> list[str]:
-        """The options that those could have meant which are given and do not exist."""
+        """The options nearest to given ones that do not exist."""
         existing = [flag for flag in self._option_string_actions if flag.startswith("--")]
         found = []
         for given in self._given:
@@ -118,15 +118,15 @@ class Parser(argparse.ArgumentParser):
             flag = given.partition("=")[0]
             # An unambiguous beginning of an option is that option.
             if flag.startswith("--") and not any(each.startswith(flag) for each in existing):
-                found += difflib.get_close_matches(flag, existing, 1, _NEAR)
+                found += difflib.get_close_matches(flag, existing, 1, _MIN_SIMILARITY)
         return list(dict.fromkeys(found))
 
 
 class Verbs(argparse._SubParsersAction):
-    """The verbs of a command, each of which is loaded when its parser is needed.
+    """The verbs of a command; each is loaded when its parser is needed.
 
-    `summaries` are what the help of the command says of them, the everyday ones before
-    `first_of_others`; `load` makes the parser of one.
+    `summaries`: for the command's help, the everyday verbs before `first_of_others`; `load` makes
+    the parser of a verb.
     """
 
     def __init__(self, *args, summaries: Mapping[str, str], first_of_others: str,
@@ -140,7 +140,7 @@ class Verbs(argparse._SubParsersAction):
 
 
 class _Loaded(Mapping[str, Parser]):
-    """The parser of each verb, made when it is asked for."""
+    """The parser of each verb, made on demand."""
 
     def __init__(self, names: Iterable[str], load: Callable[[str], Parser]):
         self._parsers: dict[str, Parser | None] = dict.fromkeys(names)
@@ -164,8 +164,8 @@ class _Loaded(Mapping[str, Parser]):
 
 def add_loudness(parser: argparse.ArgumentParser, verbose: str = "show each program that is run"
                  ) -> None:
-    """-q and -v, which every verb has. Without a default: they may stand before a verb or after
-    it, and the later parser must not reset them."""
+    """-q and -v, for every verb. Without a default: they may stand before or after a verb, and the
+    later parser must not reset them."""
     known = parser._option_string_actions
     if "--quiet" not in known:
         parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
@@ -176,7 +176,7 @@ def add_loudness(parser: argparse.ArgumentParser, verbose: str = "show each prog
 
 
 def verbs_below(parser: Parser) -> Iterator[Parser]:
-    """The parser of a verb, and those of verbs that it has itself."""
+    """The parsers of a verb and of its own verbs."""
     yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -185,7 +185,7 @@ def verbs_below(parser: Parser) -> Iterator[Parser]:
 
 
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
-    """Like parse_args, but what a verb does not know is that verb's error: it knows its options."""
+    """Like parse_args, but an unrecognized argument is the verb's error: it has its options."""
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         of_verb: Parser = getattr(args, "parser", parser)
@@ -199,7 +199,7 @@ def _by_number(item: tuple[str, object]) -> tuple[int, str]:
 
 
 def _format_terms(terms: Mapping[str, str], width: int) -> str:
-    column = 4 + max((len(term) for term in terms if len(term) <= _WIDEST_TERM), default=0)
+    column = 4 + max((len(term) for term in terms if len(term) <= _MAX_TERM_WIDTH), default=0)
     lines = []
     for term, text in terms.items():
         wrapped = textwrap.wrap(text, max(width - column, 20), break_on_hyphens=False) or [""]

@@ -1,6 +1,6 @@
-"""The options that say when a start is over that does not end by itself: --until-listening and its
-like, the same in every verb that starts commands. add() declares them, chosen() says what they
-mean.
+"""The options for the end of startup of a command that does not end by itself, such as
+--until-listening: the same in every verb that starts commands. add() declares them, chosen() reads
+them.
 """
 
 import argparse
@@ -37,8 +37,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def chosen(args: argparse.Namespace, *, until: str | None = None,
            function: str | None = None) -> Ready | None:
-    """What the options ask for; None if that is nothing. `until`: a function that ends the
-    recording; with --timeout, it ends the program as well. `function`: one that always does."""
+    """The event that the options name, or None. `until`: a function that ends the recording; with
+    --timeout, it also ends the program. `function`: one that always ends the program."""
     ready = Ready(function=function, listening=args.until_listening, output=args.until_output,
                   file=args.until_file, idle_ms=args.until_idle, notify=args.until_notify,
                   seconds=args.seconds, request=args.request,
@@ -52,6 +52,6 @@ def chosen(args: argparse.Namespace, *, until: str | None = None,
 
 
 def of_recording(args: argparse.Namespace) -> Ready | None:
-    """The same for what records faults, where --until ends a phase."""
+    """The same for recordings of faults, where --until ends a phase."""
     ready = chosen(args, until=args.until)
     return replace(ready, function=args.until) if ready else None

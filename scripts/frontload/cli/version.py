@@ -1,4 +1,4 @@
-"""What --version says: Frontload's version, and that of the LLVM whose lld is in ld.frontload."""
+"""The text of --version: Frontload's version, and that of the LLVM whose lld is in ld.frontload."""
 
 import argparse
 import re
@@ -18,7 +18,7 @@ def describe() -> str:
 
 
 class Version(argparse.Action):
-    """Of argparse: an option that shows the version and ends the command."""
+    """An argparse option that shows the version and ends the command."""
 
     def __call__(self, parser, namespace, values, option_string=None) -> None:
         print(describe())

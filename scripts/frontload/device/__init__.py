@@ -1,1 +1,1 @@
-"""A device of its own for measured files, slowed by the kernel to what other hardware does."""
+"""A separate device for measured files, slowed by the kernel to the speed of other hardware."""

@@ -1,12 +1,11 @@
 """A device of its own for the measured files: ext4 on a loop device whose file is all in memory.
 
-There, a variant's reads meet no other traffic, we choose the readahead, and the kernel can throttle
-the device without slowing anything else. The loop device reads its backing file through the page
-cache, and that file is locked there. So on every machine the plain device costs what the block
-layer and a copy cost, and not what some disk happens to cost.
+Reads there meet no other traffic, we choose the readahead, and the kernel can throttle the device
+alone. The loop device reads its backing file through the page cache, where the file is locked. So
+on every machine a read costs the block layer and a copy, not the time of some disk.
 
-Other file systems that images of containers have can be there instead: EROFS, which is compressed
-or not and cannot be written, and overlayfs above ext4.
+Other file systems of container images can be there instead: EROFS, read-only and compressed or not,
+and overlayfs above ext4.
 
 The file system is mounted in a private mount namespace, and the loop device releases itself when
 it is unmounted. So even after SIGKILL only the backing file stays, and the next run removes it.
@@ -27,7 +26,7 @@ READ_AHEAD_KIB = 128  # the kernel's own default
 EXT4, EROFS, OVERLAY = "ext4", "erofs", "overlay"
 FILE_SYSTEMS = EXT4, EROFS, OVERLAY
 _BLOCK = 4096
-_TOOLS = "/usr/sbin:/sbin"  # is not in everybody's PATH
+_TOOLS = "/usr/sbin:/sbin"  # not in every user's PATH
 
 
 def obstacle(file_system: str = EXT4) -> str | None:
@@ -83,7 +82,7 @@ class ColdDevice(Covering):
         size = sum(file.stat().st_size for file in files)
         with open(self._image, "wb") as image:
             image.truncate(size + size // 16 + len(files) * _BLOCK + (64 << 20))
-        # Blocks of a page also on a small device: smaller ones split a page's read into several.
+        # Blocks of a page, also on a small device: smaller ones split a page's read into several.
         check_call(["mkfs.ext4", "-q", "-F", "-b", str(_BLOCK), "-m", "0", "-O", "^has_journal",
                     self._image])
         self._mount(EXT4, place, "loop,noatime")
@@ -99,7 +98,7 @@ class ColdDevice(Covering):
         self._mount(EROFS, self.mounted, "loop,ro")
 
     def _make_overlay(self, lower: Path) -> None:
-        """As in a container: what is written goes elsewhere."""
+        """As in a container: written files go to another layer."""
         for name in ("upper", "work"):
             (self._folder / name).mkdir()
             self.cleaning.callback(shutil.rmtree, self._folder / name, ignore_errors=True)
@@ -122,7 +121,7 @@ class ColdDevice(Covering):
         if (settings / "loop/dio").read_text("ascii").strip() != "0":
             raise Failure(f"{self._image}: the loop device bypasses the page cache",
                           note="set TMPDIR to a folder on another file system")
-        # The device is somebody else's afterwards, and keeps this setting.
+        # Later users of the loop device would get this setting.
         ahead = settings / "queue/read_ahead_kb"
         self.cleaning.callback(ahead.write_text, ahead.read_text("ascii"), "ascii")
         self.set_read_ahead(self._read_ahead_kib)

@@ -1,8 +1,8 @@
-"""Copies of files that take the places of these, for this process and those that it starts.
+"""Copies that take the places of files, for this process and its children.
 
-They lie in a folder of their own, to each other as the files do, so that what a program finds
-beside itself ($ORIGIN) it finds there too. Mounts of single files, in a private mount namespace,
-put each copy where its file is.
+The copies lie in a folder of their own, in the same relative places, so that a program finds its
+neighbours ($ORIGIN). Mounts of single files, in a private mount namespace, put each copy in the
+place of its file.
 """
 
 import ctypes
@@ -21,13 +21,13 @@ _CLONE_NEWNS = 0x20000
 _OWN_MOUNTS = "/proc/self/ns/mnt"
 _MNT_DETACH = 2
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
-_UNMOUNT_TRIES = 100
+_MAX_UNMOUNT_TRIES = 100
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def mounts_obstacle() -> str | None:
-    """Why this process cannot have mounts that nobody else sees; None if it can. Tried in a process
-    of its own, because users, capabilities and filters of system calls interact."""
+    """Why this process cannot have private mounts; None if it can. Tried in a child, because users,
+    capabilities and system call filters interact."""
     if not root_is_mount_point(read_text("/proc/self/mountinfo")):
         return "/ is not a mount point (a plain chroot), so mounts cannot be private"
     try:
@@ -48,7 +48,7 @@ def root_is_mount_point(mounts: str) -> bool:
 
 def make_mounts_private() -> None:
     _check(_libc.unshare(_CLONE_NEWNS), "mount namespace")
-    # mount(8) wants root, which we may be in a namespace of users only by capabilities.
+    # mount(8) requires root; in a user namespace we may only have capabilities.
     _mount(None, "/", _MS_REC | _MS_PRIVATE)
 
 
@@ -71,11 +71,9 @@ def enter_mounts(mounts: int) -> None:
 
 
 def unmount(folder: Path) -> None:
-    """Unmounts, also if something that has just ended is not quite gone.
-
-    Whoever looks at a process in /proc holds its mappings for a moment longer than it lives.
-    """
-    for _ in range(_UNMOUNT_TRIES):
+    """Unmounts, also if a process that just ended still holds the folder: readers of /proc keep a
+    process's mappings for a moment longer than it lives."""
+    for _ in range(_MAX_UNMOUNT_TRIES):
         if _libc.umount2(os.fsencode(folder), 0) == 0:
             return
         time.sleep(0.05)
@@ -85,10 +83,10 @@ def unmount(folder: Path) -> None:
 class Covering:
     """Within `with`, the copies of `files` lie below the folder `mounted`."""
 
-    outside = -1  # the mounts before, where nothing is covered; an open file
+    outside = -1  # an open file: the mount namespace before, where nothing is covered
 
     def __init__(self, files: Iterable[Path], mounted: Path):
-        # A program finds itself by /proc/self/exe, which has no links, but may go by its name.
+        # /proc/self/exe has no links, but a program may also find itself by its name.
         self._links = {Path(os.path.abspath(file)): Path(os.path.realpath(file))
                        for file in files}
         self._top = Path(os.path.commonpath([path.parent for pair in self._links.items()
@@ -97,7 +95,7 @@ class Covering:
         self.cleaning = ExitStack()
 
     def _make(self) -> None:
-        """Makes what the copies lie on, and copies them; `cleaning` undoes it."""
+        """Makes the place of the copies, and copies the files; `cleaning` undoes it."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -105,7 +103,7 @@ class Covering:
             self.outside = os.open(_OWN_MOUNTS, os.O_RDONLY)
             self.cleaning.callback(os.close, self.outside)
             self._make()
-            self.cleaning = self.cleaning.pop_all()  # all went well: clean at the end, not now
+            self.cleaning = self.cleaning.pop_all()  # success: clean at the end, not now
         return self
 
     def __exit__(self, *problem) -> None:
@@ -113,19 +111,19 @@ class Covering:
 
     @property
     def files(self) -> list[Path]:
-        """Those that are copied, without links."""
+        """The copied files, without links."""
         return sorted(set(self._links.values()))
 
     def place(self, file: os.PathLike[str] | str) -> Path:
-        """Where the copy of one of the files is."""
+        """The path of a file's copy."""
         return self.mounted / self.inside(file)
 
     def inside(self, file: os.PathLike[str] | str) -> Path:
-        """Where the copy of one of the files is, from `mounted`."""
+        """The path of a file's copy, relative to `mounted`."""
         return Path(os.path.abspath(file)).relative_to(self._top)
 
     def copy(self, folder: Path) -> None:
-        """Copies the files, and links to them, into a folder that is or will be `mounted`."""
+        """Copies the files, and links to them, into `folder`, which is or will be `mounted`."""
         for file in self.files:
             copy = folder / self.inside(file)
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -20,19 +20,19 @@ LAZY = "lazy"  # no device, but a file system (lazy.py)
 
 @dataclass(frozen=True)
 class Device:
-    """The figures of a device; None is as fast as the machine is."""
+    """The figures of a device; None: as fast as the machine."""
 
     name: str
     iops: float | None  # requests per second, one at a time
     bytes_per_second: float | None
     read_ahead_kib: int
     description: str = ""
-    latency_ms: int | None = None  # of each read, where files are read from a server
-    parallel: int | None = None  # how many reads are under way at once there
+    latency_ms: int | None = None  # of each read from a server
+    parallel: int | None = None  # simultaneous reads there
 
 
 _PREDICTED = "name", "iops", "bytes_per_second", "read_ahead_kib", "description"
-# As of a registry that is near: of lazily loaded images, eStargz and SOCI fetch in such times.
+# Like a near registry: for lazily loaded images, eStargz and SOCI fetch in such times.
 _LAZY = Device(LAZY, None, None, 128, "each read takes 5 ms, 64 at once", 5, 64)
 
 

@@ -1,6 +1,6 @@
-"""A file system that is slow by latency: each read takes as long as a request to a server, and many
-are under way at once. So are network file systems, and container images that are loaded as they are
-read. frontload-lazyfs makes it (tools/lazyfs), out of copies of the files.
+"""A file system with latency: each read takes as long as a request to a server, and many run in
+parallel. Network file systems and lazily loaded container images are like this. frontload-lazyfs
+(tools/lazyfs) makes it from copies of the files.
 """
 
 import os
@@ -13,7 +13,7 @@ from frontload.base import processes, tools
 from frontload.base.errors import Failure
 from frontload.device.covering import Covering, make_mounts_private, mounts_obstacle, unmount
 
-_TRIES = 200
+_MAX_TRIES = 200
 
 
 def obstacle() -> str | None:
@@ -30,9 +30,9 @@ def obstacle() -> str | None:
 
 
 class LazyFiles(Covering):
-    """Within `with`, `files` have copies below `mounted`, of which each read takes `latency_ms`,
-    `parallel` of them at once. What they are copies of is in `folder`. With a `log`, nothing is
-    read ahead, and it says what was read (tools/lazyfs)."""
+    """Within `with`, `files` have copies below `mounted`. Each read takes `latency_ms`, `parallel`
+    of them at once. `folder` has the copies behind them. With a `log`, nothing is read ahead, and
+    the log lists the reads (tools/lazyfs)."""
 
     def __init__(self, folder: Path, files: Iterable[Path], *, latency_ms: int, parallel: int,
                  read_ahead_kib: int | None = None, log: Path | None = None):
@@ -54,8 +54,8 @@ class LazyFiles(Covering):
         self.cleaning.enter_context(processes.started(
             [*processes.ending_with_us(), tools.tool("frontload-lazyfs"), *self._options,
              self._behind, self.mounted]))
-        self.cleaning.callback(unmount, self.mounted)  # which ends it
-        for _ in range(_TRIES):
+        self.cleaning.callback(unmount, self.mounted)  # ends frontload-lazyfs
+        for _ in range(_MAX_TRIES):
             if os.path.ismount(self.mounted):
                 break
             time.sleep(0.01)

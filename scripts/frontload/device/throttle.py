@@ -8,19 +8,18 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-# The kernel hands the budget out by slices of 0.1 s, the first one at once: at 150 requests and
-# 80 MB per second, as 15 requests and 8 MB. A start that directly follows another one meets what
-# that has left of a slice: the same one then took 0.04 to 0.19 s, and after a pause 0.114 to 0.123.
-# No pause takes the first slice away: a start of less than 0.2 s is up to 0.1 s faster than on a
-# real device of these limits.
+# The kernel hands out the budget in slices of 0.1 s, the first one at once: at 150 requests and 80
+# MB per second, 15 requests and 8 MB. A run directly after another one gets the rest of a slice:
+# the same run then took 0.04 to 0.19 s, and after a pause 0.114 to 0.123. No pause takes the first
+# slice away: a run of less than 0.2 s is up to 0.1 s faster than on a real device.
 PAUSE_SECONDS = 0.6
 PREFIX = "frontload-throttle."
-_GREATEST = (1 << 32) - 1  # of requests per second: version 1 keeps no more than 32 bits
+_MAX_IOPS = (1 << 32) - 1  # requests per second: version 1 keeps only 32 bits
 
 
 def hierarchy(mounts: str) -> tuple[int, Path] | None:
     """The version and folder of the cgroup hierarchy that this process can throttle with, from
-    mountinfo's text: a container sees one that it may not write to."""
+    mountinfo's text: a container also sees hierarchies that it cannot write to."""
     for line in mounts.splitlines():
         fields, _, tail = line.partition(" - ")
         folder = Path(fields.split()[4])
@@ -44,7 +43,7 @@ class Throttle:
     def __init__(self, version: int, parent: Path, device: str, *, iops: float | None,
                  bytes_per_second: float | None):
         self._version, self._parent, self._device = version, parent, device
-        self._iops = iops and min(max(round(iops), 1), _GREATEST)
+        self._iops = iops and min(max(round(iops), 1), _MAX_IOPS)
         self._bytes_per_second = bytes_per_second and max(round(bytes_per_second), 1)
         self.folder = parent / f"{PREFIX}{os.getpid()}"
         self._enabled = False
@@ -72,7 +71,7 @@ class Throttle:
             (self._parent / "cgroup.subtree_control").write_text("-io", "ascii")
 
     def _limits(self) -> dict[str, str]:
-        """What to write into which file of the cgroup."""
+        """The limits to write, by file of the cgroup."""
         if self._version == 2:
             limits = {"rbps": self._bytes_per_second, "riops": self._iops}
             text = " ".join(f"{name}={limit}" for name, limit in limits.items() if limit)
@@ -82,7 +81,7 @@ class Throttle:
         return {name: f"{self._device} {limit}" for name, limit in limits.items() if limit}
 
     def _remove_stale(self) -> None:
-        """Removes what a run left that was ended by SIGKILL."""
+        """Removes the cgroup of a run that was ended by SIGKILL."""
         for folder in self._parent.glob(f"{PREFIX}*"):
             if not Path("/proc", folder.name.removeprefix(PREFIX)).exists():
                 with suppress(OSError):

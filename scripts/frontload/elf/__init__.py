@@ -1,1 +1,1 @@
-"""Reads ELF files, archives of them, and what the loader makes of them."""
+"""Reads ELF files, archives of them, and the tables of the loader."""

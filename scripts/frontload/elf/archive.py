@@ -1,8 +1,7 @@
 """Reads static libraries: the objects in an `ar` archive, thin or not.
 
-This is a reader of our own, because nothing at hand will do: pyelftools does not read archives, the
-archive's own index lists no local symbols, and llvm-nm and nm, which do, print one name a line, so
-a name with a newline in it would be read as two.
+This reader is our own: pyelftools does not read archives, the archive's own index lists no local
+symbols, and llvm-nm and nm print one name a line, so a name with a newline would be read as two.
 
 The format (of System V and GNU): 8 bytes of magic, then members, each a header of 60 bytes at an
 even offset and the contents. `/` and `/SYM64/` are the index of symbols, `//` holds the names that

@@ -6,8 +6,8 @@ as numpy arrays: a large program has 200,000 symbols, and one Python object for 
 
 Nothing in the file is trusted: every table must lie inside the file, every index inside its table.
 
-Most who open a file want its headers. What grows with the program is read when it is asked for, and
-the file is opened again for that, so that any number of files can be known at a time.
+Opening a file reads only its headers. Tables that grow with the program are read on demand, and the
+file is opened again for them, so that any number of files can be in use.
 """
 
 import functools
@@ -27,7 +27,7 @@ from frontload.elf.constants import SHT_NOBITS
 
 REMEDY = "give the program or shared library that the linker wrote"
 damaged = functools.partial(BadData, note="it is damaged or incomplete: link it again")
-_PIECE = 1 << 22  # bytes of a table that are in memory before they are taken apart
+_PIECE = 1 << 22  # bytes of a table in memory at a time
 
 Parsed = TypeVar("Parsed")
 
@@ -42,8 +42,7 @@ class Source(Protocol):
 
 
 class OnDisk:
-    """A file. One that changes between two times is refused: it would be half of one and half of
-    the other."""
+    """A file on disk. It is refused if it changes between two reads."""
 
     def __init__(self, path: os.PathLike[str] | str, note: str):
         self.path = os.fspath(path)
@@ -63,7 +62,7 @@ class OnDisk:
 
 
 class InMemory:
-    """What has been read already, such as a member of an archive."""
+    """Bytes already in memory, such as a member of an archive."""
 
     def __init__(self, path: str, data: bytes):
         self.path = path
@@ -77,8 +76,8 @@ class InMemory:
 class Contents:
     """An open ELF file. A section is known by its number, its place in `sections`.
 
-    headers: what pyelftools makes of the file; to be asked in `checked`
-    order, word, is_64: how numpy writes its byte order, and an address; and the class of the file
+    headers: pyelftools' object; use it in `checked`
+    order, word, is_64: numpy's codes of the byte order and of an address; and the file's class
     """
 
     def __init__(self, path: str, stream: BinaryIO, note: str = REMEDY):
@@ -95,17 +94,17 @@ class Contents:
         self.word = self.order + ("u8" if self.is_64 else "u4")
 
     def checked(self, parse: Callable[[], Parsed]) -> Parsed:
-        """What `parse` returns, which asks pyelftools."""
+        """The result of `parse`, which uses pyelftools."""
         try:
             return parse()
         except Exception as problem:
-            # On damaged files pyelftools fails with whatever its parts fail with: its own errors,
-            # construct's, AssertionError, UnicodeDecodeError, OverflowError, MemoryError.
+            # On damaged files pyelftools raises many errors: its own, construct's, AssertionError,
+            # UnicodeDecodeError, OverflowError, MemoryError.
             reason = str(problem) or type(problem).__name__
             raise damaged(self.path, f"not a readable ELF file: {reason}") from problem
 
     def check(self, offset: int, size: int, what: str) -> None:
-        """Refuses what is not in the file as a whole."""
+        """Refuses a part that is not completely in the file."""
         if offset + size > self.size:
             raise damaged(self.path, f"{what} of {size} bytes runs past the end of the file",
                           offset=offset)
@@ -130,17 +129,16 @@ class Contents:
         return offset, size
 
     def section(self, index: int, what: str) -> bytes:
-        """The contents of a section, which has none if it takes no bytes of the file."""
+        """The contents of a section; empty if it takes no bytes of the file."""
         return self._bytes(*self.place(index, what), what)
 
     def table(self, index: int, kind: np.dtype, what: str) -> np.ndarray:
-        """The contents of a section that is made of entries of a kind."""
+        """The contents of a section as entries of a kind."""
         self.count(index, kind, what)
         return np.frombuffer(self.section(index, what), kind)
 
     def pieces(self, index: int, kind: np.dtype, what: str) -> Iterator[np.ndarray]:
-        """The same in pieces: a large table and what is made of it need not be in memory at a time.
-        """
+        """The same in pieces: a large table and its results need not be in memory together."""
         offset, left = self.place(index, what)[0], self.count(index, kind, what)
         while left:
             some = min(left, _PIECE // kind.itemsize)
@@ -170,7 +168,7 @@ class Contents:
         if header["e_shentsize"] != kind.itemsize:
             raise damaged(self.path, f"section headers of {header['e_shentsize']} bytes, not of "
                           f"{kind.itemsize}", offset=offset)
-        if count == 0:  # too many for this field: the size of section 0 is the number
+        if count == 0:  # too many for this field: the size of section 0 is the count
             data = self._bytes(offset, kind.itemsize, "the first section header")
             count = int(np.frombuffer(data, kind)["size"][0])
         return np.frombuffer(self._bytes(offset, count * kind.itemsize, "section headers"), kind)

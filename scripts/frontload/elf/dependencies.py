@@ -8,7 +8,7 @@ from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-_LONGEST_LINE = 4096  # of a script, that says by what it is interpreted
+_MAX_LINE = 4096  # a script's first line, which names its interpreter
 _ORIGIN = "$ORIGIN", "${ORIGIN}"
 
 
@@ -16,14 +16,14 @@ _ORIGIN = "$ORIGIN", "${ORIGIN}"
 class _Loading:
     interpreter: str | None = None
     needed: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()  # that it has libraries looked up in
+    folders: tuple[str, ...] = ()  # searched for libraries
 
 
 def interpreter(path: os.PathLike[str] | str) -> str | None:
     """The loader of an ELF program, the interpreter of a script; None if it is neither."""
     with open(path, "rb") as file:
         if file.read(2) == b"#!":
-            words = file.readline(_LONGEST_LINE).split()
+            words = file.readline(_MAX_LINE).split()
             return os.fsdecode(words[0]) if words else None
     return _read(path).interpreter
 
@@ -34,8 +34,7 @@ def beside(path: os.PathLike[str] | str) -> list[str]:
 
 
 def _beside(path: str, inherited: Sequence[str], visited: set[str]) -> Iterator[str]:
-    """DT_RPATH is inherited by what is needed, DT_RUNPATH is not; one library too many is no harm.
-    """
+    """DT_RPATH is inherited by dependencies, DT_RUNPATH is not; an extra library does no harm."""
     if path in visited:
         return
     visited.add(path)
@@ -68,7 +67,7 @@ def _read(path: os.PathLike[str] | str) -> _Loading:
                         elif tag.entry.d_tag in ("DT_RUNPATH", "DT_RPATH"):
                             folders += getattr(tag, tag.entry.d_tag[3:].lower()).split(":")
     except Exception:
-        # On damaged files pyelftools fails with whatever its parts fail with (see contents.py).
-        # What cannot be read names nothing, and to run it will tell more.
+        # pyelftools raises many errors on damaged files (see contents.py). An unreadable file has
+        # no known dependencies; running it will tell more.
         return _Loading()
     return _Loading(loader, tuple(needed), tuple(folders))

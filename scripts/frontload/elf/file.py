@@ -1,7 +1,7 @@
 """Reads ELF files: sections and their classes, symbols, the build-id.
 
-contents.py reads the file's bytes, and symbols.py the symbol tables, when somebody asks for what is
-in them. loading.py reads what the loader works from, which few modules need.
+contents.py reads the file's bytes, and symbols.py the symbol tables on demand. loading.py reads the
+loader's tables, which few modules need.
 """
 
 import os
@@ -48,13 +48,13 @@ class Elf:
     sections: np.ndarray
     section_names: list[bytes]
     section_classes: list[str]
-    symbols: Symbols | None  # None if it was stripped
-    dynamic_symbols: Symbols | None = None  # no substitute: only what is shared with other files
-    segments: tuple[LoadSegment, ...] = ()  # that are loaded
+    symbols: Symbols | None  # None if stripped
+    dynamic_symbols: Symbols | None = None  # no substitute: only symbols shared with other files
+    segments: tuple[LoadSegment, ...] = ()
 
     def linked_symbols(self, give: str = "give the copy from before strip") -> Symbols:
-        """The symbols of a file that has to be linked and not stripped; `give` says how to give
-        one that is not."""
+        """The symbols of a file, which must be linked and not stripped; `give` says how to get
+        one."""
         if not self.linked:
             raise BadData(self.path, "is an object, not a program or shared library", note=REMEDY)
         if self.symbols is None:
@@ -64,7 +64,7 @@ class Elf:
 
 
 def read(path: os.PathLike[str] | str, note: str = REMEDY) -> Elf:
-    """Reads an ELF file; what is none, or is damaged, raises BadData."""
+    """Reads an ELF file; raises BadData if it is none, or is damaged."""
     return _elf(OnDisk(path, note), note)
 
 

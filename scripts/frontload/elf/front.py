@@ -20,16 +20,16 @@ from frontload.elf.file import Elf, LoadSegment, read_range
 _MARKS = (b".text.front", b".rodata.front")
 _GATHERED = (*_MARKS, b".data.front")
 _REST = (b".text", b".rodata")
-# What a note asks for of these is what a profile names.
+# A note asks for parts of these sections only if a profile names them.
 _ASKED = (*_REST, b".data", b".rodata.strings")
-# What the loader reads or writes, or code that runs before main(), besides tables of the loader:
+# Sections that the loader reads or writes, or code before main(), besides tables of the loader:
 # isLoaderS() of lldplugin/plan/output_check.cpp.
 _LOADER_S = (b".interp", b".init", b".fini", b".plt", b".iplt", b".plt.got", b".plt.sec", b".got",
              b".got.plt", b".data.rel.ro")
 _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
-_MOST_RANGES, _PAGE = 16, 4096
-_NOTE_SIZE = 32 + 16 * _MOST_RANGES
+_MAX_RANGES, _PAGE = 16, 4096
+_NOTE_SIZE = 32 + 16 * _MAX_RANGES
 
 Range = tuple[int, int]  # the offset of the first byte, and one past the last
 
@@ -53,8 +53,8 @@ def ranges_of(elf: Elf) -> list[Range]:
 
 
 def parts_of(elf: Elf) -> list[Range]:
-    """Where the front is, ascending: its ranges, and what of its sections is not asked for because
-    only some runs touch it."""
+    """Where the front is, ascending: its ranges, and the parts of its sections that are not asked
+    for because only some runs touch them."""
     ranges = ranges_of(elf)
     if not ranges:
         return []
@@ -64,9 +64,8 @@ def parts_of(elf: Elf) -> list[Range]:
 
 
 def unnamed_in(elf: Elf) -> dict[bytes, int]:
-    """How many bytes of the front's ranges are of sections that neither the profile nor anything
-    that it names led to, and that no loader reads, by section: they are read for nothing, as far as
-    is known."""
+    """The bytes of the front's ranges, by section, that neither the profile nor its references led
+    to, and that no loader reads: as far as we can tell, they are read for nothing."""
     ranges = ranges_of(elf)
     if not ranges:
         return {}
@@ -92,7 +91,7 @@ def end_of(elf: Elf) -> int | None:
 
 
 def end_by_sections(loaded: Iterable[Loaded]) -> int | None:
-    """The same as far as a file's sections tell, for who does not have the file."""
+    """The same from the sections alone, for callers without the file."""
     loaded = list(loaded)
     if not any(section.name in _MARKS for section in loaded):
         return None
@@ -110,7 +109,7 @@ def _loaded(elf: Elf) -> Iterable[Loaded]:
 
 
 def _noted(elf: Elf) -> list[Range]:
-    """The ranges that the file notes; none without a note, or with a wrong one."""
+    """The ranges in the file's note; none without a valid note."""
     if _NOTE not in elf.section_names:
         return []
     number = elf.section_names.index(_NOTE)
@@ -121,8 +120,8 @@ def _noted(elf: Elf) -> list[Range]:
         name_size, size, kind, name, version, count = struct.unpack_from(f"{order}III12sII", note)
         if (name_size, kind, name) != _NOTE_START:
             return []
-        if version == 2 and 1 <= count <= _MOST_RANGES and size == _NOTE_SIZE - 24:
-            addresses = struct.unpack_from(f"{order}{2 * _MOST_RANGES}Q", note, 32)[:2 * count]
+        if version == 2 and 1 <= count <= _MAX_RANGES and size == _NOTE_SIZE - 24:
+            addresses = struct.unpack_from(f"{order}{2 * _MAX_RANGES}Q", note, 32)[:2 * count]
             return _joined(_placed(addresses, elf.segments))
     except (Failure, OSError, struct.error):
         pass
@@ -130,7 +129,7 @@ def _noted(elf: Elf) -> list[Range]:
 
 
 def _placed(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[Range]:
-    """The ranges with these beginnings and ends; none if one of them is wrong."""
+    """The ranges between these addresses; none if one of them is wrong."""
     ranges = []
     for begin, end in zip(addresses[::2], addresses[1::2], strict=True):
         first, last = _offset_of(begin, segments), _offset_of(end, segments, is_end=True)
@@ -143,7 +142,7 @@ def _placed(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[R
 
 
 def _joined(ranges: list[Range]) -> list[Range]:
-    """As they are asked for: those that follow each other, with no page between them, are one."""
+    """As they are asked for: ranges with no page between them are joined."""
     joined: list[Range] = []
     for begin, end in ranges:
         if joined and begin >= joined[-1][1] and (
@@ -155,7 +154,7 @@ def _joined(ranges: list[Range]) -> list[Range]:
 
 
 def _joined_parts(parts: list[Range]) -> list[Range]:
-    """Those that overlap or touch are one."""
+    """Parts that overlap or touch are joined."""
     joined: list[Range] = []
     for begin, end in parts:
         if joined and begin <= joined[-1][1]:

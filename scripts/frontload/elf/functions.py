@@ -1,5 +1,4 @@
-"""Finds a function of a program by the name that a user gives: that of the symbol table, or the one
-that people read."""
+"""Finds a function of a program by the user's name for it: the symbol, or its demangled form."""
 
 import os
 import re
@@ -9,14 +8,14 @@ from frontload.base.errors import Failure
 from frontload.elf import constants
 from frontload.elf.file import Elf
 
-# What follows a function's own name where people read it: parameters, or the hash of Rust.
+# Follows a demangled function's own name: parameters, or Rust's hash.
 _AFTER_NAME = re.compile(r"(?<!operator)\((?!anonymous namespace\)).*|::h[0-9a-f]{16}$", re.DOTALL)
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 def find(file: Elf, program: str, name: str) -> int:
-    """The address of the function that a user calls by this name, in the file `program`. Fails if
-    there is none, or more than one."""
+    """The address of the function `name` in the file `program`. Fails if there is none, or more
+    than one."""
     address = address_of(file, os.fsencode(name))
     if address is not None:
         return address
@@ -27,14 +26,14 @@ def find(file: Elf, program: str, name: str) -> int:
                       "people read it (nm --demangle)")
     if len(found) > 1:
         shown = sorted(found.values())
-        more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
+        more = f" and {len(shown) - _MAX_SHOWN} more" if len(shown) > _MAX_SHOWN else ""
         raise Failure(f"--until: {name}: {len(shown)} functions of {program} have this name",
-                      note=f"give one of {', '.join(shown[:_MOST_SHOWN])}{more}")
+                      note=f"give one of {', '.join(shown[:_MAX_SHOWN])}{more}")
     return next(iter(found))
 
 
 def address_of(file: Elf, symbol: bytes) -> int | None:
-    """The address of the function that the symbol table calls so."""
+    """The address of the function with this symbol."""
     for symbols in (file.symbols, file.dynamic_symbols):
         if symbols is None:
             continue
@@ -46,15 +45,14 @@ def address_of(file: Elf, symbol: bytes) -> int | None:
 
 
 def is_called(shown: str, name: str) -> bool:
-    """Whether people call a function by this name that is shown so: with or without its parameters,
-    and the namespaces and classes around it."""
+    """Whether `name` means the function that is shown as `shown`: with or without its parameters,
+    namespaces and classes."""
     return any(called == name or called.endswith((f"::{name}", f" {name}"))
                for called in (shown, _AFTER_NAME.sub("", shown)))
 
 
 def _readable(file: Elf, name: str) -> dict[int, str]:
-    """The symbols, by address, of functions of C++ or Rust that people call by this name: with or
-    without its parameters, and the namespaces and classes around it."""
+    """The symbols, by address, of the C++ or Rust functions that `name` means (see is_called)."""
     last = re.split(r"[<(]", name.rpartition("::")[2].removeprefix("~"))[0].strip()
     symbols = file.symbols or file.dynamic_symbols
     if not last or symbols is None:

@@ -15,8 +15,8 @@ from frontload.elf.contents import REMEDY, Contents, Parsed, damaged
 
 
 class Relocations:
-    """The relocations of the loader that are not packed: one array per field. A section of them
-    that is not loaded is of the linker's making, for other tools, and not among them."""
+    """The loader's relocations that are not packed: one array per field. Sections that are not
+    loaded hold relocations for other tools, and are left out."""
 
     def __init__(self, tables: list[np.ndarray]):
         def all_of(field: str, kind: str) -> np.ndarray:
@@ -40,7 +40,7 @@ class Loading:
 
     machine: str  # as pyelftools names it, EM_X86_64
     word: int  # bytes of an address
-    fixed: bool  # a program that has to be at its addresses
+    fixed: bool  # a program with fixed addresses
     has_interpreter: bool
     dynamic: dict[int, int]  # by tag; empty in a static program
     relocations: Relocations
@@ -52,12 +52,12 @@ class EntryPoint:
     """Where a program begins to run."""
 
     entry: int  # 0 if it is a shared library that cannot be run
-    fixed: bool  # it has to be at its addresses
+    fixed: bool  # it has fixed addresses
     has_interpreter: bool  # the loader runs before it
 
 
 def read_loading(path: os.PathLike[str] | str) -> Loading:
-    """Reads what the loader works from; what is damaged raises BadData."""
+    """Reads the loader's tables; raises BadData if they are damaged."""
     return _read(path, _loading)
 
 
@@ -67,7 +67,7 @@ def parse_loading(path: str, data: bytes) -> Loading:
 
 
 def read_start(path: os.PathLike[str] | str) -> EntryPoint:
-    """Reads where a program begins; what is damaged raises BadData."""
+    """Reads where a program begins; raises BadData if that is damaged."""
     return _read(path, lambda contents: EntryPoint(
         int(contents.headers.header["e_entry"]), _is_fixed(contents), _has_interpreter(contents)))
 
@@ -86,7 +86,7 @@ def _loading(contents: Contents) -> Loading:
         return [contents.table(index, kind, "a table of the loader")
                 for index in np.flatnonzero(loaded & (sections["type"] == section_type)).tolist()]
 
-    # Tables that overlap can be together many times as large as the file.
+    # Overlapping tables can together be many times as large as the file.
     ours = loaded & np.isin(sections["type"], (SHT_RELA, SHT_REL, SHT_RELR, SHT_DYNAMIC))
     total = sum(sections["size"][ours].tolist())
     if total > contents.size:

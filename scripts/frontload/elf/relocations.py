@@ -5,17 +5,17 @@ place that they name, and looks up symbols. It reads each page that it writes to
 from then on the page is private memory of the process. The file alone is enough to count these
 costs.
 
-**Pages** are of 4 KiB; a relocation writes one address. Jump slots that are bound lazily are
-written at the start only if the file can be anywhere, and their symbols are not looked up then.
+**Pages** are of 4 KiB; a relocation writes one address. Lazily bound jump slots are written at
+startup only if the file is position-independent, and their symbols are looked up later.
 
 **Packed** relative relocations (DT_RELR) are words: an even one is the address of a relocation, an
 odd one a bitmap of which of the next words (one fewer than a word has bits) are relocated too. See
 the generic ABI, section "Relative Relocation Table".
 
-**A change** is what a linker option or a way to compile would make of one count. It is what the
-tables say; what the linker does next (as leaving out what nobody refers to any more) comes on top.
-Whether the program may be linked so is for its author to know: -Bsymbolic, for one, lets nobody
-replace a function of the library, nor share its variables by a copy.
+**A change** is the effect of a linker option or a way to compile on one count, as the tables show
+it. Further effects of the linker (such as dropping unreferenced parts) come on top. Only the author
+knows whether the program may be linked in this way: -Bsymbolic, for one, keeps others from
+replacing a function of the library, or sharing its variables by a copy.
 """
 
 from bisect import bisect_left
@@ -49,7 +49,7 @@ _KINDS = {
 _DT_HASH, _DT_BIND_NOW, _DT_FLAGS = 4, 24, 30
 _DT_FLAGS_1, _DT_GNU_HASH = 0x6ffffffb, 0x6ffffef5
 _DF_BIND_NOW, _DF_1_NOW, _DF_1_PIE = 0x8, 0x1, 0x08000000
-_CHUNK = 1 << 14  # words of bitmaps that are spread out at once
+_CHUNK = 1 << 14  # words of bitmaps that are expanded at once
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Change:
-    """What `option` would make of a count: `now` and `then`, in `unit`."""
+    """The effect of `option` on a count: `now` and `then`, in `unit`."""
 
     option: str
     what: str
@@ -73,11 +73,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Report:
-    """The answer."""
+    """The counts of a file, and possible changes."""
 
     kinds: dict[str, Count]
-    pages: int  # that are written at the start
-    lookups: int  # different symbols that are looked up at the start
+    pages: int  # written at startup
+    lookups: int  # different symbols that are looked up at startup
     lazy_lookups: int  # further ones, at the first call
     binding: str | None  # "now" or "lazy"; None if there are no jump slots
     hash_styles: list[str]  # "sysv", "gnu"
@@ -94,12 +94,12 @@ class Report:
 
     @property
     def private_bytes(self) -> int:
-        """What the pages take from the memory of each process."""
+        """Private memory that the pages take in each process."""
         return self.pages * PAGE
 
 
 def examine(elf: Elf, loading: Loading) -> Report | None:
-    """Counts; None for a machine whose relocations are not known here."""
+    """Counts; None for an unknown machine."""
     if loading.machine not in _KINDS:
         return None
     return _Examination(elf, loading).report()
@@ -125,9 +125,9 @@ def packed_words(addresses: np.ndarray, word: int) -> int:
 
 
 def unpacked(words: np.ndarray, word: int) -> Iterator[np.ndarray]:
-    """The addresses that words of DT_RELR stand for, in parts, so that they need no memory."""
+    """The addresses that words of DT_RELR encode, in parts, to save memory."""
     bits = 8 * word - 1
-    base = np.uint64(0)  # where the bitmap that comes next begins
+    base = np.uint64(0)  # where the next bitmap begins
     for first in range(0, len(words), _CHUNK):
         part = words[first:first + _CHUNK]
         is_address = part & np.uint64(1) == 0
@@ -238,7 +238,7 @@ class _Examination:
         if not self._is_library or symbols is None or not len(symbols.section):
             return
         looked_up, slots = self._looked_up(), self._kinds[JUMP_SLOT]
-        # A symbol that is not in the table (the file is damaged) is not ours.
+        # A symbol outside the table (the file is damaged) is not ours.
         known = self._table.symbol < len(symbols.section)
         row = np.where(known, self._table.symbol, 0)
         ours = (slots | self._kinds[SYMBOLIC]) & known & (symbols.section[row] != UNDEFINED)
@@ -259,8 +259,8 @@ class _Examination:
             yield Change("--hash-style=gnu", "hash tables", "bytes", sysv + gnu, gnu)
 
     def _constructors(self, name: bytes) -> int:
-        """The entries of a section of addresses. Where nothing relocates them they are counted by
-        size, less the two words by which .ctors tells where it begins and ends."""
+        """The entries of a section of addresses. Entries without relocations are counted by size,
+        less the two words that mark the ends of .ctors."""
         sections = self._elf.sections
         total = 0
         for index in (i for i, other in enumerate(self._elf.section_names) if other == name):

@@ -20,7 +20,7 @@ def summary(report: Report | None) -> str:
 
 
 def show(report: Report) -> None:
-    """All that is known, as tables."""
+    """All counts, as tables."""
     table = console.table("relocations", "number", "bytes", numbers=(1, 2))
     for name, kind in report.kinds.items():
         console.add_row(table, name, f"{kind.number:,}", f"{kind.bytes:,}")
@@ -45,7 +45,7 @@ def show(report: Report) -> None:
 
 
 def as_json(report: Report | None) -> dict[str, object] | None:
-    """Null for a machine that is not known."""
+    """Null for an unknown machine."""
     if report is None:
         return None
     return {"number": report.number, "bytes": report.bytes, "private_bytes": report.private_bytes,

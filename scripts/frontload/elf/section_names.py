@@ -18,14 +18,14 @@ STEMS = {
     b".data": "data", b".data.rel": "data", b".gnu.linkonce.d": "data",
     b".bss": "bss", b".gnu.linkonce.b": "bss",
 }
-# Those which linkers make output sections of their own of: of the large code model, and others.
+# Stems with output sections of their own: those of the large code model, and others.
 OTHER_STEMS = {b".ltext": "text", b".lrodata": "rodata", b".bss.rel.ro": "relro",
                b".ldata": "data", b".lbss": "bss"}
-# The output section of each class, which linkers make of the stems.
+# The output section of each class.
 OUTPUTS = {"text": b".text", "rodata": b".rodata", "relro": b".data.rel.ro", "data": b".data",
            "bss": b".bss"}
 CLASSES = tuple(OUTPUTS)
-# What compilers put before a symbol, the usual first.
+# What compilers put before a symbol, the usual prefix first.
 PREFIXES = {
     "text": (b".text.", b".text.startup.", b".text.hot.", b".text.unlikely."),
     "rodata": (b".rodata.",),
@@ -48,14 +48,14 @@ _BEFORE_SYMBOL = re.compile(rb"(%s)\." % _any_of(_ALL_STEMS))
 
 
 def output_class(name: bytes) -> str | None:
-    """The class in whose output section linkers put a section; None if it is in another one."""
+    """The class whose output section gets an input section; None for other output sections."""
     match = _OF_OUTPUT.match(name)
     return STEMS[match[1]] if match else None
 
 
 def split(name: bytes) -> tuple[str, bytes] | None:
-    """The class of a section, and what is behind its stem: words, or a symbol, or both; None if
-    there is only a stem, or none."""
+    """The class of a section, and the rest behind its stem: words, a symbol, or both; None without
+    a stem or a rest."""
     match = _BEFORE_SYMBOL.match(name)
     return (_ALL_STEMS[match[1]], name[match.end():]) if match else None
 
@@ -65,13 +65,13 @@ def words_of(section_class: str) -> tuple[bytes, ...]:
 
 
 def split_word(section_class: str, rest: bytes) -> tuple[bytes, bytes]:
-    """The word that what is behind a stem begins with, or nothing, and what is behind that."""
+    """The word that a stem's rest begins with, or nothing, and the rest behind it."""
     word, dot, symbol = rest.partition(b".")
     return (word, symbol) if dot and word in words_of(section_class) else (b"", rest)
 
 
 def shared_class(name: bytes) -> str | None:
-    """The class of a section that is named after no symbol, and so may hold many."""
+    """The class of a section that is not named after a symbol, and so may hold many."""
     if name in _ALL_STEMS:
         return _ALL_STEMS[name]
     found = split(name)

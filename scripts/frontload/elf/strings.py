@@ -1,8 +1,8 @@
-"""Names in the string tables of ELF files, of which a large program has 5 million in 400 MB.
+"""Names in the string tables of ELF files: 5 million in 400 MB for a large program.
 
-A table stays in the file. Names are read from it a window at a time, and only those that are asked
-for become objects; to look names up among all, each gets a number (a hash) of 8 bytes. A table that
-is smaller than a window is kept.
+A table stays in the file. Names are read a window at a time, and only requested ones become
+objects; for look-ups among all names, each gets a number (a hash) of 8 bytes. A table that is
+smaller than a window is kept.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -16,20 +16,20 @@ from frontload.base.intervals import distinct
 from frontload.elf.contents import InMemory, Source, damaged
 
 _WINDOW = 1 << 18
-_FEW = 8  # so many names are searched for as texts
+_FEW = 8  # at most this many names are searched for as texts
 
-# Names that overlap can be many times as large as their table, so that reading them would take all
-# memory. Linkers share the ends of names, which is far from this many times as large.
+# Overlapping names can be many times as large as their table: reading them would take all memory.
+# Linkers share the ends of names, which stays far below this factor.
 _NAME_OVERLAP = 8
-# Any odd number has an inverse among the numbers of 64 bits, so that no position is lost.
+# An odd number has an inverse among the numbers of 64 bits, so that no position is lost.
 _FACTOR = 0x9e3779b97f4a7c15
 _INVERSE = pow(_FACTOR, -1, 1 << 64)
 
 
 @dataclass(frozen=True)
 class _Window:
-    """A part of a table, and the names in it: those from `first` to before `last` of the names that
-    were asked for by offset. Name i of these is data[starts[i]:ends[i]]."""
+    """A part of a table, and its names: from `first` to before `last` of the requested names. Name
+    i of these is data[starts[i]:ends[i]]."""
 
     first: int
     last: int
@@ -59,8 +59,8 @@ class Strings:
         return cls(InMemory(path, table), 0, len(table))
 
     def windows(self, offsets: np.ndarray) -> Iterator[_Window]:
-        """The windows that have the names at these offsets, which ascend; of those behind the end
-        of the table, which are empty, there is none."""
+        """The windows with the names at these ascending offsets; none for offsets behind the end of
+        the table, whose names are empty."""
         offsets = offsets[:np.searchsorted(offsets, self.size)]
         if self._kept is None and self.size <= _WINDOW and len(offsets):
             with self._source.stream() as stream:
@@ -77,7 +77,7 @@ class Strings:
                 first = window.last
 
     def _whole_names(self, stream: BinaryIO, begin: int) -> bytes:
-        """As many bytes from an offset on that the last name in them ends."""
+        """Bytes from an offset on, enough to contain the end of the last name."""
         wanted = _WINDOW
         while True:
             data = self._read(stream, begin, min(wanted, self.size - begin))
@@ -116,7 +116,7 @@ class Names:
         return self.some(np.array([index]))[0]
 
     def some(self, indexes: np.ndarray) -> list[bytes]:
-        """The names of these indexes, in their order."""
+        """The names at these indexes, in their order."""
         offsets, order = self._ascending(indexes)
         texts: list[bytes] = []
         total, most = 0, _NAME_OVERLAP * (self._strings.size + 16 * len(offsets))
@@ -139,7 +139,7 @@ class Names:
         return self.some(np.arange(len(self._offsets)))
 
     def present(self) -> np.ndarray:
-        """Which of them are not empty."""
+        """Which names are not empty."""
         offsets, order = self._ascending()
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
@@ -153,7 +153,7 @@ class Names:
                    for beginning in beginnings for first, last in _beginning(window, beginning))
 
     def having(self, text: bytes) -> np.ndarray:
-        """The indexes of the names that have this text in them."""
+        """The indexes of the names that contain this text."""
         offsets, order = self._ascending()
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
@@ -170,8 +170,8 @@ class Names:
 
     def find(self, wanted: Collection[bytes],
              rows: np.ndarray | None = None) -> tuple[np.ndarray, list[bytes]]:
-        """The indexes of the names that are among these, ascending, and which each is; of some of
-        the indexes if `rows` are given."""
+        """The indexes of the wanted names, ascending, and each name; only among `rows` if they are
+        given."""
         known = wanted if isinstance(wanted, set | frozenset | dict) else set(wanted)
         if len(known) <= _FEW and b"" not in known:
             found = self._find_few(known)
@@ -190,7 +190,7 @@ class Names:
         offsets, order = self._ascending()
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
-            # Where a table has no end, its last name has none.
+            # The last name of an unterminated table has no end.
             ended = replace(window, data=window.data + b"\0")
             for name in names:
                 for first, last in _beginning(ended, name + b"\0"):
@@ -198,7 +198,7 @@ class Names:
         return np.flatnonzero(_in_place(found, order))
 
     def hashes(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """A number for each name, or for those of some indexes; equal names have equal numbers, and
+        """A number for each name, or for those at some indexes; equal names have equal numbers, and
         others nearly never."""
         offsets, order = self._ascending(rows)
         found = np.zeros(len(offsets), np.uint64)
@@ -207,7 +207,7 @@ class Names:
         return _in_place(found, order)
 
     def _ascending(self, indexes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-        """Offsets in ascending order, and which index each is of, unless they ascend already."""
+        """Offsets in ascending order, and the index of each, unless they ascend already."""
         offsets = self._offsets if indexes is None else self._offsets[indexes]
         offsets = offsets.astype(np.int64)
         if (offsets[1:] >= offsets[:-1]).all():
@@ -225,7 +225,7 @@ def _in_place(found: np.ndarray, order: np.ndarray | None) -> np.ndarray:
 
 
 def hashes_of(names: Collection[bytes]) -> np.ndarray:
-    """The numbers that Names.hashes has for these names."""
+    """The numbers that Names.hashes gives these names."""
     data = b"".join(names)
     ends = np.cumsum(np.fromiter(map(len, names), np.int64, len(names)))
     starts = np.append(0, ends[:-1])[:len(ends)]
@@ -241,7 +241,7 @@ def hashes_of(names: Collection[bytes]) -> np.ndarray:
 
 
 def hashes_of_few(names: Sequence[bytes]) -> np.ndarray:
-    """The same of names most of which come many times."""
+    """The same for names most of which come many times."""
     known = dict.fromkeys(names)
     numbers = dict(zip(known, hashes_of(known).tolist(), strict=True))
     return np.fromiter(map(numbers.__getitem__, names), np.uint64, len(names))
@@ -267,7 +267,7 @@ def _beginning(window: _Window, text: bytes) -> Iterator[tuple[int, int]]:
 
 
 class _Powers:
-    """Of _FACTOR and of its inverse, as many as the longest window needs."""
+    """Powers of _FACTOR and of its inverse, enough for the longest window."""
 
     def __init__(self) -> None:
         self.of_factor: np.ndarray = np.ones(1, np.uint64)

@@ -1,4 +1,4 @@
-"""Symbol tables of ELF files: one array for each field, which is read when it is first asked for.
+"""Symbol tables of ELF files: one array for each field, read on first use.
 
 There may be 5 million symbols: nothing here makes an object for each.
 """
@@ -24,9 +24,9 @@ from frontload.elf.constants import (
 from frontload.elf.contents import Contents, Source, damaged
 from frontload.elf.strings import Names, Strings
 
-# Where a symbol is, if not in a section: values of Symbols.section besides section numbers.
+# Where a symbol is, if not in a section: other values of Symbols.section.
 UNDEFINED, ABSOLUTE, COMMON, ELSEWHERE = 0, -1, -2, -3
-_PIECE = 1 << 18  # symbols that are looked at together
+_PIECE = 1 << 18  # symbols that are processed together
 
 
 class Columns(NamedTuple):
@@ -44,7 +44,7 @@ class Symbols:
     """A symbol table: one array per field, and the names."""
 
     def __init__(self, read: Callable[[], Columns]):
-        """`read` is called once, by who first asks for a field."""
+        """`read` is called once, for the first field that is used."""
         self._read = read
 
     @cached_property
@@ -80,11 +80,11 @@ class Symbols:
         return np.flatnonzero(self.type == STT_FILE)
 
     def placed(self) -> np.ndarray:
-        """Which symbols are a place in a section: a function, a datum or a label."""
+        """Which symbols are places in a section: functions, data or labels."""
         return (self.section > 0) & ~np.isin(self.type, STT_NO_PLACE)
 
     def placed_at(self, values: np.ndarray) -> np.ndarray:
-        """The symbols, by row, that are a place in a section and have one of these values."""
+        """The rows of the symbols that are places in a section and have one of these values."""
         wanted = np.sort(values)
         found = [np.empty(0, np.int64)]
         # In pieces, which takes less memory than np.isin.
@@ -95,12 +95,12 @@ class Symbols:
         return rows[self.placed()[rows]]
 
     def ends(self) -> np.ndarray:
-        """One behind the last address of each symbol; a size that wraps around counts as none."""
+        """One past the last address of each symbol; a size that wraps around counts as 0."""
         ends = self.value + self.size
         return np.where(ends < self.value, self.value, ends)
 
     def are_static(self, indexes: np.ndarray) -> np.ndarray:
-        """Which were local in their objects, too: linkers also make hidden symbols local."""
+        """Which were already local in their objects: linkers also make hidden symbols local."""
         return (self.bind[indexes] == STB_LOCAL) & (self._columns.other[indexes] & 3 == STV_DEFAULT)
 
     def source_file(self, index: int) -> bytes:
@@ -108,7 +108,7 @@ class Symbols:
         return self.source_files(np.array([index]))[0]
 
     def source_files(self, indexes: np.ndarray) -> list[bytes]:
-        """The same of many; those of one file share one object."""
+        """The same for many; symbols of one file share one object."""
         found = [b""] * len(indexes)
         static = np.flatnonzero(self.are_static(indexes))
         for place, name in zip(static.tolist(), self.files_before(indexes[static]), strict=True):
@@ -116,8 +116,7 @@ class Symbols:
         return found
 
     def files_before(self, indexes: np.ndarray) -> list[bytes]:
-        """The STT_FILE name before each of these symbols, or nothing; those of one file share one
-        object."""
+        """The STT_FILE name before each of these symbols, or nothing; one object per file."""
         before = np.searchsorted(self._files, indexes) - 1
         used, which = np.unique(before, return_inverse=True)
         names = self.names.some(self._files[used[used >= 0]])
@@ -126,8 +125,7 @@ class Symbols:
 
 
 def find_symbols(contents: Contents, source: Source, section_type: int) -> Symbols | None:
-    """The first symbol table of a type; None if the file has none. What is in it is read from
-    `source` when it is asked for."""
+    """The first symbol table of a type, read from `source` on demand; None if the file has none."""
     tables = np.flatnonzero(contents.sections["type"] == section_type)
     if not len(tables):
         return None
@@ -172,7 +170,7 @@ def _sections_of(contents: Contents, index: int, shndx: np.ndarray) -> np.ndarra
     section[shndx == SHN_ABS] = ABSOLUTE
     section[shndx == SHN_COMMON] = COMMON
     extended = shndx == SHN_XINDEX
-    if extended.any():  # more sections than the field can number: a second table has them
+    if extended.any():  # more sections than the field can number: a second table has the numbers
         belongs = (sections["type"] == SHT_SYMTAB_SHNDX) & (sections["link"] == index)
         what = "the section numbers of symbols"
         if not belongs.any():

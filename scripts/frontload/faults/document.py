@@ -24,8 +24,8 @@ _SECTOR = 512
 
 def make(recording: Recording, command: Sequence[str], variant: str, condition: str,
          before: Mapping[str, Residency], missing: Sequence[Missing] = ()) -> dict:
-    """The document. `before` is what was resident of some files just before the run, `missing`
-    what is missing besides what the recording says."""
+    """The document. `before`: the residency of some files just before the run; `missing`: what is
+    missing besides the recording's own list."""
     history, missing = recording.history, [*missing, *recording.missing]
     known = {os.path.realpath(path): residency for path, residency in before.items()}
     for path in known:
@@ -92,8 +92,8 @@ def dump(document: dict) -> bytes:
 
 
 def _unlisted(recording: Recording) -> dict[str, int]:
-    """How many faults the kernel counted besides those that were recorded: pages that it took for
-    the process unasked (arguments of exec, mlock). Below 0: a child that nobody waited for."""
+    """How many more faults the kernel counted than were recorded: pages that it mapped unasked
+    (arguments of exec, mlock). Below 0: a child that was not waited for."""
     major = recording.history.faults.major
     listed = {"major": sum(major), "minor": len(major) - sum(major)}
     return {kind: getattr(recording.sample, f"{kind}_faults") - listed[kind]
@@ -101,7 +101,7 @@ def _unlisted(recording: Recording) -> dict[str, int]:
 
 
 def _learn(history: History, path: str) -> None:
-    """A file that was named is in the document, and may be one that no mapping has named."""
+    """Adds a file that the user named, and that no mapping may have named."""
     try:
         status = os.stat(path)
     except OSError:
@@ -154,8 +154,8 @@ def _waits(found: Sequence[Wait], zero: int) -> dict:
 
 
 def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero: int) -> list[dict]:
-    """A wait belongs to the phase in which it begins; that of a child which has no phases, to that
-    of its parent."""
+    """A wait belongs to the phase in which it begins; a wait of a child without phases, to its
+    parent's phase."""
     have = {phase.process for phase in found.phases}
     owners = list(range(len(history.images)))
     for number, image in enumerate(history.images):
@@ -176,8 +176,8 @@ def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero:
 
 def _requests(recording: Recording, described: list[dict], fills: dict | None,
               zero: int) -> dict | None:
-    """The reads of the devices that something was read from, while the command ran. Whose reads
-    they are cannot be told."""
+    """The reads of the devices that files were read from, while the command ran. The process behind
+    each read is unknown."""
     if recording.requests is None:
         return None
     read = set(fills["file"]) if fills else {-1}

@@ -1,8 +1,7 @@
-"""What is to be known about each file, and names for inodes that no mapping has named.
+"""Facts about each file, and names for inodes that no mapping has named.
 
-If a process read a file by read(2), the page cache knows it without a name: as an inode on a
-device. Its name is the one by which the kernel still knows it. A file handle asks for it (root
-only).
+The page cache records a file that was read by read(2) only as an inode on a device. The kernel
+still has a name for it, which we get by a file handle (root only).
 """
 
 import ctypes
@@ -25,12 +24,12 @@ from frontload.pagecache.residency import Residency
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _FILEID_INO32_GEN = 1
-_ANY_GENERATION = 0  # accepted by ext4 and its like; others give no name
+_ANY_GENERATION = 0  # accepted by ext4 and similar; other file systems give no name
 _O_PATH = getattr(os, "O_PATH", 0)
 
 
 def name_inodes(history: History) -> int:
-    """Finds the paths of files that are known by their inode only; how many stay without."""
+    """Finds the paths of files known only by inode; returns how many stay without."""
     unknown = 0
     roots = _mount_points()
     for key, number in history.files.items():
@@ -80,8 +79,8 @@ def _name(key: FileKey, root: str) -> str | None:
 
 def describe(path: str, before: Residency | None,
              after: Residency | None) -> Document:
-    """A file for the document; what cannot be told of it is null. Its residency after the run is
-    looked up now if it is not known."""
+    """A file for the document; unknown facts are null. Its residency after the run is looked up now
+    if it is unknown."""
     described: Document = {
         "path": path, "size": None, "build_id": "", "file_system": None, "read_ahead_kib": None,
         "page_size": PAGE_SIZE, "sections": [], "segments": [],
@@ -93,7 +92,7 @@ def describe(path: str, before: Residency | None,
         described["after"] = after.to_text() if after else None
         described |= _contents(path)
     except (OSError, Failure):
-        pass  # it is gone, or belongs to somebody else
+        pass  # the file is gone, or belongs to another user
     return described
 
 
@@ -118,7 +117,7 @@ def _contents(path: str) -> dict:
 
 
 def disk(device: int) -> tuple[int, int]:
-    """The whole disk a device is a part of, which is what requests are made of."""
+    """The whole disk of a device: requests are made to disks."""
     number = os.major(device), os.minor(device)
     folder = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
     if (folder / "partition").exists():

@@ -1,8 +1,8 @@
 """Puts the records of a process tree in order: which image faulted where in which file, and when.
 
-The tree begins with the command's process, the first child of the program that starts and times it
-(frontload-exec), at the command's exec: times count from there. What the child did before that is
-counted (the kernel counts it for the command, too) but not listed.
+The tree begins with the command's process, the first child of frontload-exec, at the command's
+exec: times count from there. The child's faults before exec are counted, as the kernel does for the
+command, but not listed.
 
 A process has an entry for each image that it runs; what a child does between fork and its first
 exec belongs to the image it then runs. Files get numbers in the order in which they are met.
@@ -21,14 +21,14 @@ _WRITE, _EXECUTE = 2, 16  # bits of the error code of a fault on x86
 
 @dataclass(slots=True)
 class Image:
-    """What a process runs from one exec to the next. Times are absolute here."""
+    """A process from one exec to the next. Times are absolute here."""
 
     pid: int
     parent: int | None
     name: str
     start: int
     end: int | None = None
-    executed: int | None = None  # the time from which it is this program: when exec was asked for
+    executed: int | None = None  # the time when exec was asked for
     first_instruction: int | None = None  # the time of its first fault in user mode
     mappings: list[int] = field(default_factory=list)  # the times at which it mapped files
     stops: list[tuple[int, int, int]] = field(default_factory=list)  # time, file and offset
@@ -58,7 +58,7 @@ class Faults(Columns):
 @dataclass(slots=True)
 class Fills(Columns):
     bytes: list[int] = field(default_factory=list)
-    written: list[bool] = field(default_factory=list)  # by write(2), and so not read
+    written: list[bool] = field(default_factory=list)  # by write(2), so not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class FileKey:
 
 
 class History:
-    """`path` of a file is None until a mapping has named it. What happens later than `most_ns`
-    after the command's exec is left out."""
+    """`path` of a file is None until a mapping has named it. Events later than `most_ns` after the
+    command's exec are left out."""
 
     def __init__(self, most_ns: int | None = None):
         self._most_ns = most_ns
@@ -160,7 +160,7 @@ class History:
 
     def _exit(self, record: records.Exit) -> None:
         index = self._current.get(record.pid)
-        if index is not None:  # the last thread's is the process's
+        if index is not None:  # the last thread's end is the process's
             self.images[index].end = record.time
 
     def _execve(self, record: records.Execve) -> None:
@@ -177,7 +177,7 @@ class History:
         new = Region(record.start, record.start + record.size, record.offset, number,
                      "w" in record.protection)
         old = space.find(record.start)
-        # What was writable and is not any more is no new mapping: it has been relocated.
+        # A mapping that loses write access is not new: it has been relocated.
         protected = old is not None and old.file == number and old.writable and not new.writable
         if number >= 0 and not protected:
             self.images[index].mappings.append(record.time)
@@ -198,7 +198,7 @@ class History:
         if access is not None and access.address != record.address:
             access = None
         if image.first_instruction is None and not record.kernel and image.executed is not None:
-            # A fault is recorded when it has been dealt with.
+            # A fault is recorded after it was handled.
             image.first_instruction = access.time if access else record.time
         space = self._spaces[record.pid]
         file, offset = space.place(record.address)
@@ -232,7 +232,7 @@ class History:
 
     def _write(self, record: records.Write) -> None:
         fill = self._filled.get((record.tid, record.inode, record.page * PAGE_SIZE))
-        # In the midst of a fault it is a store to a shared mapping, whose page was read.
+        # During a fault, this is a store to a shared mapping, whose page was read.
         if fill is not None and record.tid not in self._accesses:
             self.fills.written[fill] = True
 
@@ -251,5 +251,5 @@ def _kind(fault: records.Fault, access: records.Access | None) -> str:
         if access.error_code & _EXECUTE:
             return "x"
         return "w" if access.error_code & _WRITE else "r"
-    # Nobody reads the instruction that he executes, but the processor.
+    # Only the processor reads the instruction that it executes.
     return "x" if fault.address == fault.code else "?"

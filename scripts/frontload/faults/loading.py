@@ -1,10 +1,10 @@
-"""Where the kernel and the loader will put a program, known before it runs.
+"""Finds out where the kernel and the loader will put a program, before it runs.
 
-The moments between the phases of a start are calls of known functions. The processor's own
-breakpoints watch for them, because nothing may write into the program's pages (a uprobe does, and
-so changes which pages fault). A breakpoint holds an address of the process, so addresses must not
-be randomised. This module finds them out: it executes the same command, stops it before its first
-instruction, looks where things are, and ends it. Nothing of the program has run then.
+The moments between the phases of a start are calls of known functions. Hardware breakpoints watch
+for them, because nothing may write into the program's pages (a uprobe does, and so changes which
+pages fault). A breakpoint holds an address of the process, so addresses must not be randomised.
+This module executes the same command, stops it before its first instruction, reads the addresses,
+and ends it. Nothing of the program has run then.
 
 milestone  a moment of a start: the loader tells debuggers something, main or another function of
            the program is entered
@@ -44,8 +44,8 @@ class Milestone:
 
 @dataclass(frozen=True)
 class Loading:
-    """How a command will be loaded. `tells_twice`: the loader tells debuggers that it begins and
-    that it has ended (glibc), not only the latter (musl)."""
+    """How a command will be loaded. `tells_twice`: the loader notifies debuggers when it begins and
+    when it has ended (glibc), not only when it has ended (musl)."""
 
     program: str
     interpreter: str | None
@@ -90,7 +90,7 @@ def find(command: Sequence[str], until: str | None) -> Loading:
 
 
 def _place(command: Sequence[str]) -> tuple[str, int, int]:
-    """The file that the command runs, its entry's address, and its loader's (0: it has none)."""
+    """The file that the command runs, its entry's address, and its loader's (0: no loader)."""
     child = os.fork()
     if child == 0:
         try:

@@ -1,4 +1,4 @@
-"""The phases of each process's start, from what was seen of it; what was not seen is left out.
+"""The phases of each process's start, from what was seen of it; unseen phases are left out.
 
 exec          the kernel replaces the program: until the first instruction, which always faults
 loader        ld.so finds and maps the libraries: until the last of these mappings
@@ -30,7 +30,7 @@ class Phase:
 @dataclass(frozen=True)
 class Phases:
     phases: list[Phase]
-    until: int | None  # when the function was entered with which a start ends
+    until: int | None  # when the function that ends startup was entered
     missing: list[Missing]
 
 
@@ -46,7 +46,7 @@ def find(history: History, loading: Loading | None, end: int, ready: int | None 
 
 
 class _Stops:
-    """The milestones at which an image was seen."""
+    """The milestones that an image reached."""
 
     def __init__(self, history: History, loading: Loading | None):
         self.twice = loading is not None and loading.tells_twice
@@ -90,7 +90,7 @@ def _of_image(number: int, image: Image, stops: _Stops, end: int,
         if ready is not None and moments[-1][1] < ready < end:
             moments.append(("request", ready))
         ends = [*(time for _, time in moments[1:]), end]
-    elif relocated is not None:  # nothing tells where the constructors end
+    elif relocated is not None:  # nothing shows where the constructors end
         ends = [time for _, time in moments[1:]]
         moments.pop()
     else:

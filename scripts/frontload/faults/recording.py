@@ -1,4 +1,4 @@
-"""Runs a command below perf, and gives back what perf recorded.
+"""Runs a command below perf, and returns what perf recorded.
 
 There are two sessions of perf, one inside the other. The inner one follows the command's processes,
 the outer one the requests of all block devices, because the kernel's own threads often issue
@@ -37,11 +37,11 @@ class Recording:
     requests: tuple[perf_records.Request, ...] | None
     loading: Loading | None
     missing: tuple[Missing, ...]
-    after: Mapping[str, Residency]  # of files that were to be observed
+    after: Mapping[str, Residency]  # of observed files
 
 
 class Session:
-    """What is found out before a command is run, so that its files can be evicted after that."""
+    """The preparations of a command's run, so that its files can be evicted after them."""
 
     def __init__(self, command: Sequence[str], until: str | None, recorder: Recorder):
         self._command, self.recorder = command, recorder
@@ -59,8 +59,8 @@ class Session:
                     "that lets personality switch address randomisation off"))
 
     def run(self, launcher: Launcher, observed: Sequence[str] = ()) -> Recording:
-        """Runs the command. The residency of `observed` files is looked at directly after that, as
-        pages that nobody uses any more do not stay for ever; or when the command is ready."""
+        """Runs the command. The residency of `observed` files is looked at directly afterwards,
+        because unused pages do not stay; or when the command is ready."""
         recorder = self.recorder
         after: dict[str, Residency] = {}
 
@@ -84,9 +84,9 @@ class Session:
                 prefix += recorder.command(requests, [perf.REQUESTS], "--all-cpus")
             prefix += recorder.command(faults, events, "--count=1", "--data")
             prefix += ["env", *_environment()]
-            # What ends perf ends the command: perf hands SIGTERM on.
+            # Ending perf ends the command: perf forwards SIGTERM.
             sample = launcher.below(*prefix).run(self._command, at_ready=look)
-            # What a program that does not end does while it is ended is none of its start.
+            # Events while a program is being ended do not belong to its startup.
             history = History(sample.wall_ns if sample.ready else None).follow(
                 perf_records.read(faults))
             asked = None
@@ -109,7 +109,7 @@ def _residency(files: Sequence[str]) -> dict[str, Residency]:
 
 
 def _environment() -> list[str]:
-    """The arguments of env that undo what perf does to the environment of what it runs."""
+    """The arguments of env that undo perf's changes to the command's environment."""
     return [*(option for name in _SET_BY_PERF if name not in os.environ
               for option in ("--unset", name)),
             *(f"{name}={os.environ[name]}" for name in _SET_BY_PERF if name in os.environ)]

@@ -1,4 +1,4 @@
-"""The segments of a program or library: what of the file is loaded, and to which address."""
+"""The segments of a program or library: which parts of the file are loaded, and where."""
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
@@ -13,7 +13,7 @@ def load(path: str) -> list[dict]:
     try:
         with open(path, "rb") as stream:
             return [dict(segment.header) for segment in ELFFile(stream).iter_segments("PT_LOAD")]
-    except Exception:  # what pyelftools raises on damaged files is anything (see elf/contents.py)
+    except Exception:  # pyelftools raises many errors on damaged files (see elf/contents.py)
         return []
 
 
@@ -30,7 +30,7 @@ def interpreter(path: str) -> str:
 
 
 def offset_of(address: int, segments: list[dict]) -> int | None:
-    """Where in the file an address of the program is."""
+    """The offset in the file of an address of the program."""
     for segment in segments:
         if segment["p_vaddr"] <= address < segment["p_vaddr"] + segment["p_filesz"]:
             return segment["p_offset"] + address - segment["p_vaddr"]

@@ -1,8 +1,8 @@
 """One recorded start, whole: runs beforehand, the page cache, the run itself, its document.
 
-A start is recorded from cold, from warm files, or (the most telling) selectively cold: the named
-files are evicted and verified to be gone, while the rest of the system stays warm. These are the
-conditions of frontload measure, brought about in the same way; or the page cache is left as it is.
+A start is recorded cold, with warm files, or (most telling) selectively cold: the named files are
+evicted and verified to be gone, while the rest of the system stays warm. These are the conditions
+of frontload measure, set up in the same way; or the page cache is left as it is.
 """
 
 import os
@@ -31,10 +31,9 @@ class Start:
 def record(command: Sequence[str], name: str | None = None, *, condition: str = SELECTIVELY_COLD,
            evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
            until: str | None = None, warmup: int = 1, launcher: Launcher) -> Start:
-    """Records one start of a command; `evict` names the files that are to be cold (or warm), in
-    which {} is the program, as it is alone by default; with `evict_seen` also those that the
-    command is seen to read. With `allow_warm` pages of theirs may stay. What the launcher waits
-    for ends the start."""
+    """Records one start of a command. `evict` names the files to make cold (or warm), with {} for
+    the program, which is the default; `evict_seen` adds the files that the command is seen to read.
+    With `allow_warm` some of their pages may stay. The launcher's event ends the start."""
     named = files(command, evict)
     conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
     conditions.check(named, () if condition == AS_IT_IS else (condition,))

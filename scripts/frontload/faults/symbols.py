@@ -30,7 +30,7 @@ class Functions:
             return
         is_function = np.isin(symbols.type, (constants.STT_FUNC, constants.STT_GNU_IFUNC))
         code = np.flatnonzero(is_function & (symbols.section > 0))
-        # Of the names of one function, the first in the file.
+        # Of several symbols of one function, the first in the file.
         self._order = code[np.argsort(symbols.value[code], kind="stable")]
         self._starts = symbols.value[self._order]
         self._ends = symbols.ends()[self._order]
@@ -57,8 +57,8 @@ class Functions:
 class Sections:
     """The sections of one file, as they are in the document.
 
-    The page in which the data ends is mapped whole: in memory what follows is the beginning of
-    .bss, which is cleared, in the file something else.
+    The last page of the data is mapped whole: in memory, the data is followed by the beginning of
+    .bss, which is cleared; in the file, by something else.
     """
 
     def __init__(self, sections: Sequence[dict], segments: Sequence[dict] = ()):

@@ -1,6 +1,6 @@
 """A recording of faults for people: the summary, the phases, the files, and the faults in order.
 
-Everything is taken from the document, so it says what the JSON says.
+Everything comes from the document, so the tables agree with the JSON.
 """
 
 import os
@@ -14,7 +14,7 @@ from frontload.faults.symbols import UNKNOWN, Functions, Sections
 from frontload.faults.waits import DISK
 
 _ACCESSES = {"x": "execute", "r": "read", "w": "write"}
-_SHOWN_FILES = 20
+_MAX_FILES = 20
 
 
 def show(document: dict, most: int | None) -> None:
@@ -95,7 +95,7 @@ class _Columns:
 
 
 def _waited(waits: dict[str, int] | None) -> tuple[str, str]:
-    """For how many ms nothing ran: for a disk, and for something else."""
+    """For how many ms no thread ran: for a disk, and for something else."""
     if waits is None:
         return "", ""
     disk = waits.get(DISK, 0)
@@ -140,12 +140,12 @@ def _files(document: dict) -> None:
             found.append((weight, (name, "" if file is None else _kib(file["size"]),
                                    *columns.cells(faults, fills))))
     found.sort(key=lambda each: each[0], reverse=True)
-    for _, row in found[:_SHOWN_FILES]:
+    for _, row in found[:_MAX_FILES]:
         console.add_row(table, *row)
     _title("Files")
     console.show(table)
-    if len(found) > _SHOWN_FILES:
-        print(f"and {count(len(found) - _SHOWN_FILES, 'more file')} (--json lists all)")
+    if len(found) > _MAX_FILES:
+        print(f"and {count(len(found) - _MAX_FILES, 'more file')} (--json lists all)")
 
 
 def _processes(document: dict) -> None:
@@ -191,7 +191,7 @@ def _faults(document: dict, most: int | None) -> None:
 
 
 def _once(make: Callable) -> Callable:
-    """`make`, called once for each file that is asked for."""
+    """`make`, called once for each file."""
     made: dict[int, object] = {}
 
     def of(file: int):

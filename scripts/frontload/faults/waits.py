@@ -1,12 +1,12 @@
 """What a start waits for: the times in which none of its threads runs.
 
-A thread rests from when the scheduler takes it off a processor, asleep, until it is heard of again.
-It rests for a *disk* if it cannot be interrupted, or sleeps in a page fault, or in a call that
-brings a file into the page cache (which is how FUSE reads). Otherwise it rests in a system call,
-for whatever that waits for: time, other processes, the network.
+A thread rests from when the scheduler takes it off a processor, asleep, until its next record. It
+rests for a *disk* if it cannot be interrupted, or sleeps in a page fault, or in a call that brings
+a file into the page cache (as FUSE reads). Otherwise it rests in a system call that waits for
+something else: time, other processes, the network.
 
-A *wait* is a time in which all threads of the start rest. It is put down to the thread that ends
-it: another thread that sleeps meanwhile, as those of a pool do, delays nothing.
+A *wait* is a time in which all threads of the start rest. It is attributed to the thread that ends
+it: other sleeping threads, such as those of a pool, delay nothing.
 """
 
 import platform
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from frontload.tracing import perf_records as records
 
 DISK, OTHER_CALL = "disk", "another system call"
-# Those that wait, by the kernel's numbers (asm/unistd_64.h, asm-generic/unistd.h).
+# Calls that wait, by the kernel's numbers (asm/unistd_64.h, asm-generic/unistd.h).
 _CALLS: Mapping[str, Mapping[int, str]] = {
     "x86_64": {
         0: "read", 1: "write", 7: "poll", 17: "pread64", 19: "readv", 20: "writev", 23: "select",
@@ -49,7 +49,7 @@ class Wait:
 
 @dataclass(slots=True)
 class _Thread:
-    """A thread as it was last heard of. `resting`: since when, and whether for a disk."""
+    """A thread as of its last record. `resting`: since when, and whether for a disk."""
 
     process: int
     call: int | None = None
@@ -58,11 +58,11 @@ class _Thread:
 
 
 class Threads:
-    """Follows the threads of a start, by the records of these alone, in order of time."""
+    """Follows the threads of a start by their records, in order of time."""
 
     def __init__(self) -> None:
         self._threads: dict[int, _Thread] = {}
-        self._changes: list[tuple[int, int]] = []  # times, and how many more run from there
+        self._changes: list[tuple[int, int]] = []  # times, and the change in running threads
         self._rests: list[Wait] = []
         names = _CALLS.get(platform.machine(), {})
         self._name = lambda number: names.get(number, OTHER_CALL)
@@ -75,7 +75,7 @@ class Threads:
         self._changes.append((time, 1))
 
     def see(self, record: records.Record) -> None:
-        """A record of a thread that has begun; what others do is passed over."""
+        """Takes a record of a known thread; others are skipped."""
         thread = self._threads.get(record.tid)
         if thread is None:
             return
@@ -101,7 +101,7 @@ class Threads:
         self._rests.append(Wait(since, time, thread.process, number, reason))
 
     def waits(self, start: int) -> list[Wait]:
-        """The waits from `start` on, in order of time; the last, if it has not ended, is none."""
+        """The waits from `start` on, in order of time; a wait that has not ended is left out."""
         ended = {rest.end: rest for rest in self._rests}
         found, running, since = [], 0, None
         for time, change in sorted(self._changes, key=lambda each: (each[0], -each[1])):

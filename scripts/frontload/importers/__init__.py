@@ -1,6 +1,6 @@
 """Importers: order files and traces that people already have, one module per kind of format.
 
-interface.py says what an importer is. This module has the registry, and recognizes formats.
+interface.py defines importers. This module registers them, and recognizes formats.
 """
 
 from frontload.base import files
@@ -16,8 +16,8 @@ _HEAD = 1 << 16
 
 
 def choose(path: str, given: str | None) -> Importer:
-    """The importer for a file: of the format that was given, unless the file is plainly of another,
-    or, if none was, of the only one it can be."""
+    """The importer for a file: of the given format, unless the file is plainly of another one;
+    without a given format, of the only one that fits."""
     with files.open_input(path, note="give an order file or a trace") as stream:
         files.must_be_file(path)
         head = stream.read(_HEAD)

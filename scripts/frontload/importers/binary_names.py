@@ -1,4 +1,4 @@
-"""Finds what an input names in the program itself: whether it is there, and as what.
+"""Looks up the names of an input in the program itself: whether each is there, and as what.
 
 If one symbol has a name, the name means that symbol. If several do (static functions, data), it
 means the one of the source file that the input names. If the input names none, the name stands for
@@ -8,9 +8,9 @@ to belongs to another file.
 A name that no symbol has exactly is looked up as links do it (resolver.py): an input may come from
 another build, whose compiler made other clones. If several symbols are equally good, all count.
 
-Where an input has addresses, they decide. Tools print names that people can read, which several
-functions have; and static functions have the same names. But some names are those of one symbol,
-and each of these says where the program was in memory: where most of them say, or the next.
+Addresses in an input decide. Tools print demangled names, which several functions can share, and
+static functions can have the same name. But some names belong to one symbol only. Each of them
+shows where the program was in memory: the place that most of them show comes first.
 """
 
 import os
@@ -35,12 +35,12 @@ from frontload.profile.symbol_names import nameable
 
 _PAGE = 4096
 _PROLOGUE = 64  # bytes of a function that may have run when its entry was recorded
-_PLACES = 4  # some versions of perf print two kinds of addresses
+_PLACES = 4  # to try: some versions of perf print two kinds of addresses
 _WORD = re.compile(rb"\w+")
 
 
 def _can_mean(readable: bytes, symbol: bytes) -> bool:
-    """Whether a demangled name can be a symbol's. This is no more than a check of the address."""
+    """Whether a demangled name can be a symbol's. This only checks an address."""
     return b"operator" in readable or any(word in symbol for word in _WORD.findall(readable))
 
 
@@ -68,8 +68,8 @@ class BinaryNames:
         self.missing: list[bytes] = []
 
     def locate(self, mentions: Iterable[Mention]) -> list[Mention]:
-        """The mentions of one process, with addresses in the file in place of those in memory, or
-        none if those are not told."""
+        """The mentions of one process, with addresses in the file in place of addresses in memory;
+        without addresses if these are not known."""
         mentions = list(mentions)
         votes: Counter[int] = Counter()
         for mention in mentions:
@@ -82,7 +82,7 @@ class BinaryNames:
         return [mention._replace(address=self._in_file(mention, bases)) for mention in mentions]
 
     def _in_file(self, mention: Mention, bases: list[int]) -> int | None:
-        """The address of the function, if it is at one of the places and can be the one."""
+        """The function's address, if it is at one of the places and its name fits."""
         if mention.address is None:
             return None
         for base in bases:
@@ -101,7 +101,7 @@ class BinaryNames:
         return int(self._functions.start[group]), self._symbols.names.some(np.array(members))
 
     def look_up(self, mentions: Iterable[Mention]) -> dict[Mention, list[Name]]:
-        """The names of those that the program has. Notes what became of the others."""
+        """The program's names of these mentions. Notes what became of the others."""
         found: dict[Mention, list[Name]] = {}
         unknown = []
         for mention in dict.fromkeys(mentions):
@@ -132,8 +132,8 @@ class BinaryNames:
         return None
 
     def _inexact(self, unknown: list[Mention]) -> dict[Mention, list[Name]]:
-        """What a link finds; nothing for what it knows but cannot place, such as absolute symbols,
-        or a profile cannot name, such as variables of threads."""
+        """The names that a link finds; none for symbols that it cannot place, such as absolute
+        ones, or that a profile cannot name, such as thread-local variables."""
         asked: defaultdict[Name, list[Mention]] = defaultdict(list)
         for mention in unknown:
             if mention.section_class in ("", "text"):

@@ -1,8 +1,8 @@
-"""What every importer is, and what it returns.
+"""The interface of importers.
 
 An importer reads one foreign format: order files and traces that people already have. It yields
-runs: what was touched by name, in order of first touch, each thing once. It reads its input in
-pieces and keeps no more than what it returns, because logs of starts have gigabytes.
+runs: the touched names in order of first touch, each once. It reads its input in pieces and keeps
+only its result, because logs of starts have gigabytes.
 """
 
 import os
@@ -14,18 +14,18 @@ from typing import NamedTuple
 from frontload.base import errors
 
 _DEMANGLED = b"::", b"(", b"<", b" "
-_SHOWN = 3  # examples that a note gives
+_MAX_SHOWN = 3  # examples in a note
 
 
 class Mention(NamedTuple):
-    """What an input calls something that was touched.
+    """An input's name for something that was touched.
 
-    section_class: text, rodata, relro, data or bss; empty if the input does not say
-    file: the source file of a name that is local to it, if the input says
-    readings: where the program's symbols have to decide what the input means, all that it can mean,
-              as section classes and names, the likeliest first
-    address: one in the function, when it ran, if the input says it and the program is known
-    is_doubtful: whether it may be no name at all, so that the program lacks nothing without it
+    section_class: text, rodata, relro, data or bss; empty if unknown
+    file: the source file of a local name, if known
+    readings: where only the program's symbols can decide, all that the input can mean, as section
+              classes and names, the likeliest first
+    address: one in the function when it ran, if the input has it and the program is known
+    is_doubtful: it may be no name at all, and then the program lacks nothing
     """
 
     name: bytes
@@ -54,7 +54,7 @@ class LeftOut:
     def add(self, what: str, example: bytes = b"") -> None:
         self._counts[what] += 1
         examples = self._examples[what]
-        if example and len(examples) < _SHOWN and example not in examples:
+        if example and len(examples) < _MAX_SHOWN and example not in examples:
             examples.append(example)
 
     def report(self, path: str) -> None:
@@ -65,7 +65,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Source:
-    """One input file, and what is known about the program besides.
+    """One input file, and what else is known about the program.
 
     program: its base name
     has_binary: whether the program itself was given, so that its symbols decide
@@ -77,13 +77,13 @@ class Source:
     left_out: LeftOut = field(default_factory=LeftOut)
 
     def is_program(self, path: bytes) -> bool:
-        """Whether a path that the input names is the program's."""
+        """Whether a path in the input is the program's."""
         return os.path.basename(path) == os.fsencode(self.program)
 
 
 def add_symbol(source: Source, run: NamedRun, name: bytes, address: int | None = None) -> None:
-    """Adds a function that a tool names. It may have been too helpful to give its symbol: then its
-    address tells which it is, if the program is known."""
+    """Adds a function that a tool names. If that name is not its symbol, the address identifies the
+    function, if the program is known."""
     if not source.has_binary:
         address = None
     if address is None and any(mark in name for mark in _DEMANGLED):
@@ -98,7 +98,7 @@ class Importer:
 
     made_by: the command that makes such a file, for notes
     recognises: whether a file that starts with these whole lines can only be of this format
-    read: the runs of an input; what is bad raises BadData
+    read: the runs of an input; bad contents raise BadData
     """
 
     name: str

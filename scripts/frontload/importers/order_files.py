@@ -1,4 +1,4 @@
-"""Order files of linkers, which people keep by hand or have from their own tools.
+"""Order files of linkers, written by hand or by other tools.
 
     lld       --symbol-ordering-file: a symbol a line, of a function or a datum. White space at the
               ends, empty lines and lines that start with # mean nothing.
@@ -7,11 +7,11 @@
               for every section it may be in (.text.startup.f, .text.hot.f, .text.unlikely.f,
               .text.f), and at the end the patterns that take all the rest.
 
-With -ffunction-sections and -fdata-sections the name of a section is a prefix and the name of the
-symbol. Compilers put more into the prefix, but a symbol can begin with the same words, and in
-`.text.unlikely.f` can be f or the part that was split from it, f.cold: of such readings, the one
-counts that the program has. `.text.startup` is the section of all functions that are not called so
-themselves: it names one only if the program has it.
+With -ffunction-sections and -fdata-sections the name of a section is a prefix and the symbol.
+Compilers put words into the prefix, but a symbol can begin with the same words, and
+`.text.unlikely.f` can be f or its cold part, f.cold: the program's symbols decide between such
+readings. `.text.startup` is a shared section: it names a function only if the program has one of
+that name.
 """
 
 import re
@@ -24,13 +24,13 @@ from frontload.importers.interface import Importer, Mention, NamedRun, Source
 from frontload.importers.text_lines import lines
 
 _SPLIT = (b"unlikely", b"split")
-# Words without a symbol behind them, which are one themselves in programs that have it.
+# Words without a symbol behind them, which are symbols in programs that have them.
 _ALONE = {*DATA_WORDS, b"rel", b"ro", b"rel.ro"}
-# Strings and numbers that linkers merge, and what only the assembler has a name for.
+# Strings and numbers that linkers merge, and names that only the assembler has.
 _NO_SYMBOL = re.compile(rb"(?:.*\.)?(?:str|cst)[0-9]+(?:\.[0-9]+)?|\.L.*", re.DOTALL)
 _PATTERN = re.compile(rb"[*?\[]")
 _REST = {b".text", b".text.*", b".text*", b"*"}
-_WHITE_SPACE = b" \t\n\v\f\r"  # what lld strips
+_WHITE_SPACE = b" \t\n\v\f\r"  # stripped by lld
 _WORD = re.compile(rb"[^\s*?\[\]\x00-\x1f\x7f]+")
 
 
@@ -50,7 +50,7 @@ def _read_symbols(source: Source) -> Iterator[NamedRun]:
         if b" " in name or b"\t" in name:
             spaced, first = spaced + 1, first or number
         run.mentions[Mention(name)] = None
-    # One name with spaces is odd, a file of them is some other text, or names for people.
+    # One name with spaces is odd; a file of them is some other text, or demangled names.
     if 2 * spaced > len(run.mentions):
         raise BadData(source.path, "not a list of symbols: they have spaces", line=first,
                       note="give symbols as the linker sees them, such as _ZN3foo3barEv")
@@ -75,7 +75,7 @@ def _read_chromium(source: Source) -> Iterator[NamedRun]:
             mention = _section(source, line)
         if mention is None:
             continue
-        if mention.name in symbols:  # one of the sections that it may be in, which says nothing
+        if mention.name in symbols:  # one of its possible sections, which tells nothing
             mention = mention._replace(readings=())
         symbols[mention.name] = mention
     yield NamedRun(dict.fromkeys(symbols.values()))
@@ -92,7 +92,7 @@ def _section(source: Source, line: bytes) -> Mention | None:
 
 
 def section_mention(section: bytes) -> Mention | None:
-    """The symbol that the name of a section holds."""
+    """The symbol in the name of a section."""
     found = split(section)
     if not found:
         return None
@@ -103,7 +103,7 @@ def section_mention(section: bytes) -> Mention | None:
     if not word:
         alone = TEXT_WORDS if section_class == "text" else _ALONE
         return Mention(whole, section_class, is_doubtful=whole in alone)
-    if not name or _NO_SYMBOL.fullmatch(name):  # .text.hot., which is how clang writes it
+    if not name or _NO_SYMBOL.fullmatch(name):  # .text.hot., as clang writes it
         return None
     cold = [name + b".cold"] if word in _SPLIT else []
     return Mention(name, section_class,

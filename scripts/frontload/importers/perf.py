@@ -8,16 +8,16 @@ callchains.
     app 20441 22316.193636:     10000 cycles:u:     6d1 helper+0x11 (/usr/bin/app)
     app 20441 [001] 22729.122040: probe_app:main: (55731e8881d5)
 
-Samples tell what was running now and then, so most of a start is missing; probes tell every entry.
+Samples show what was running now and then, and miss most of a start; probes record every entry.
 
-A callchain lists its innermost function first. All of them have been entered before the sample, the
-outer ones before the inner ones, so those that are new come from the outside in. That is not their
-order of first touch, which nobody sees: an inner function may have run before the outer one was
-entered, and one that had returned is missing.
+A callchain lists its innermost function first. All of its functions were entered before the sample,
+the outer ones before the inner ones, so new ones are added from the outside in. That is not the
+order of first touch, which is unknown: an inner function may have run before the outer one was
+entered, and functions that had returned are missing.
 
-What is in no function of the program is passed over: frames of other files, inlined frames (they
-are code of the function that follows), and a caller at offset 0: its address is where the call
-would return to, one behind the end of a function that calls one that never returns.
+Frames outside the program's functions are skipped: other files, inlined frames (their code belongs
+to the function that follows), and callers at offset 0. Such an address is where the call would
+return to, one behind the end of a function whose last call never returns.
 """
 
 import os
@@ -35,7 +35,7 @@ from frontload.tracing.perf_script import DATA_MAGIC, Frame
 _OFFSET_IN_FILE = re.compile(rb"\+0x[0-9a-f]{1,16}$")
 _PROBE = re.compile(rb"\([0-9a-f]+(?: <- [0-9a-f]+)?\)(?: .*)?")
 _NUMBERED = re.compile(rb"_\d+$")
-_LISTED = 5
+_MAX_LISTED = 5
 
 
 class _Reader:
@@ -72,7 +72,7 @@ class _Reader:
             self._run = self._runs.setdefault(sample.process, NamedRun())
             self._rest_of_sample(*event)
         elif frame := perf_script.frame(line):
-            if not self._runs:  # --fields without what begins a sample
+            if not self._runs:  # --fields without the beginning of samples
                 self._runs[None] = self._run
             self._chain.append(frame)
         else:
@@ -119,7 +119,7 @@ class _Reader:
         if any(run.mentions for run in self._runs.values()) or not self._others:
             return
         listed = ", ".join(f"{os.fsdecode(name)} ({count})"
-                           for name, count in self._others.most_common(_LISTED))
+                           for name, count in self._others.most_common(_MAX_LISTED))
         raise BadData(self._source.path, f"no sample is in a function of {self._source.program}, "
                       f"but {errors.count(self._others.total(), 'frame')} of others: {listed}",
                       note="choose one with --program NAME" if not self._source.has_binary else

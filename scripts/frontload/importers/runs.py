@@ -1,7 +1,7 @@
 """Hands the runs of other tools' files to the merger that makes a startup profile.
 
-Traces and profiles of Frontload name their program and its build. The inputs of importers say
-neither: the caller names the program, and its symbols decide what a name means.
+Traces and profiles of Frontload name their program and its build. Inputs of importers do not: the
+caller names the program, and its symbols decide what a name means.
 """
 
 import os
@@ -17,7 +17,7 @@ from frontload.profile import match
 from frontload.profile.merge import Merger
 from frontload.profile.startup_profile import Name, from_run
 
-_SHOWN = 3  # of names that a diagnostic counts
+_MAX_SHOWN = 3  # names in a diagnostic
 
 
 def add(merger: Merger, inputs: Sequence[tuple[str, int]], program: str | None,
@@ -27,13 +27,13 @@ def add(merger: Merger, inputs: Sequence[tuple[str, int]], program: str | None,
     program: the name or path of the program; None: that of `binary`
     binary: the program, not stripped, which decides what the names mean; None: all are functions
     format_name: one of importers.FORMATS; None: what each file looks like
-    min_match: the least percentage of the names that `binary` must have
+    min_match: the smallest percentage of the names that `binary` must have
     """
     name = os.path.basename(program or binary or "")
     if not name:
         raise Failure("no program", code=EXIT_USAGE, note="say which program the profile is for, "
                       "with --binary PATH or --program NAME")
-    names = BinaryNames(elf.read(binary)) if binary else None  # refuses a stripped one
+    names = BinaryNames(elf.read(binary)) if binary else None  # refuses a stripped binary
     read: list[tuple[str, int, NamedRun]] = []
     for path, weight in console.progress(inputs, "reading inputs"):
         with merger.one_input():
@@ -56,7 +56,7 @@ def _runs(source: Source, format_name: str | None) -> list[NamedRun]:
 
 def _known(read: list[tuple[str, int, NamedRun]], names: BinaryNames, binary: str,
            min_match: float) -> dict[Mention, list[Name]]:
-    """What the program has of all that is named; fails if that is too little."""
+    """The names that the program has; fails if they are too few."""
     for _, _, run in read:
         run.mentions = dict.fromkeys(names.locate(run.mentions))
     mentions = [mention for _, _, run in read for mention in run.mentions]
@@ -75,15 +75,14 @@ def _known(read: list[tuple[str, int, NamedRun]], names: BinaryNames, binary: st
 
 
 def _list(names: list[bytes]) -> str:
-    shown = b", ".join(names[:_SHOWN]).decode("utf-8", "surrogateescape")
-    rest = len(names) - _SHOWN
+    shown = b", ".join(names[:_MAX_SHOWN]).decode("utf-8", "surrogateescape")
+    rest = len(names) - _MAX_SHOWN
     return f"{errors.count(len(names), 'name')} ({shown}{f' and {rest} more' if rest > 0 else ''})"
 
 
 def _merge(merger: Merger, read: list[tuple[str, int, NamedRun]], program: bytes,
            known: dict[Mention, list[Name]] | None) -> None:
-    """Hands all runs to the merger; `known` are the names that the program has, if one was
-    given."""
+    """Hands all runs to the merger; `known`: the program's names, if a program was given."""
     nameless = 0
     for path, weight, run in read:
         found = [name for mention in run.mentions
@@ -101,7 +100,7 @@ def _merge(merger: Merger, read: list[tuple[str, int, NamedRun]], program: bytes
 
 
 def _unchecked(mention: Mention) -> Name:
-    """What is named, if there is nothing to look it up in."""
+    """The name of a mention, without a program to look it up in."""
     section_class = mention.section_class or "text"
     kind = "function" if section_class == "text" else "data"
     return Name(kind, section_class, mention.name, mention.file)

@@ -2,12 +2,12 @@
 and -mllvm -pgo-temporal-instrumentation: the order in which functions were first called.
 
     .profraw, .profdata                   read by llvm-profdata, if there is one
-    llvm-profdata merge --text            the format that LLVM reads, too
+    llvm-profdata merge --text            the format that LLVM also reads
     llvm-profdata show --temporal-profile-traces
 
 Each of its traces is a run, with a weight. A local function is called `file.c;name`. The profile
-knows functions as they were before inlining, so it names some that no linked program has, and it
-knows no data.
+has functions as they were before inlining, so it names some that no linked program has, and it has
+no data.
 """
 
 import re
@@ -30,7 +30,7 @@ _SHOWN = re.compile(rb"Temporal Profile Traces \(samples=(\d{1,18}) seen=\d+\):"
 _SHOWN_TRACE = re.compile(rb"  Temporal Profile Trace \d+ \(weight=(\d{1,18}) count=(\d{1,18})\):")
 _NUMBER = re.compile(rb"\d{1,18}")
 _NO_LIMIT = 1 << 62  # llvm-profdata keeps 10,000 names of 100 traces unless told otherwise
-_LONGEST = 1 << 28
+_MAX_LINE = 1 << 28
 _HEAVIEST = 999999999
 _NO_TRACES = "it has no temporal traces"
 _BUILD = ("build with -fprofile-generate -mllvm -pgo-temporal-instrumentation, and run the program "
@@ -54,7 +54,7 @@ def _read_by_llvm(source: Source) -> Iterator[NamedRun]:
     with tempfile.TemporaryFile() as messages, subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages) as process:
         try:
-            # It is done with all of its input before it writes the first byte.
+            # llvm-profdata has read all of its input before it writes the first byte.
             stream = cast(BufferedReader, process.stdout)
             if not stream.peek(1):
                 messages.seek(0)
@@ -62,12 +62,12 @@ def _read_by_llvm(source: Source) -> Iterator[NamedRun]:
                 raise BadData(source.path, f"llvm-profdata: {said}", note=TEMPORAL.note)
             yield from _read_text(source, stream)
         finally:
-            process.kill()  # the traces come first; the counters that follow are not wanted
+            process.kill()  # the traces come first; the counters that follow are not needed
 
 
 def _read_text(source: Source, stream: BinaryIO) -> Iterator[NamedRun]:
     # All names of a trace are in one line.
-    numbered = lines(stream, source.path, TEMPORAL.note, all_end=True, longest=_LONGEST)
+    numbered = lines(stream, source.path, TEMPORAL.note, all_end=True, longest=_MAX_LINE)
     for number, line in numbered:
         if line == _SECTION:
             yield from _read_traces(source, number, numbered)
@@ -86,7 +86,7 @@ def _read_text(source: Source, stream: BinaryIO) -> Iterator[NamedRun]:
 
 def _read_traces(source: Source, number: int,
                  numbered: Iterator[tuple[int, bytes]]) -> Iterator[NamedRun]:
-    """What follows the flag in text for LLVM: numbers, and for each trace its weight and names."""
+    """The lines behind the flag in text for LLVM: numbers, and weight and names of each trace."""
     def following() -> bytes:
         nonlocal number
         for number, line in numbered:  # noqa: B007 - for messages
@@ -112,7 +112,7 @@ def _read_traces(source: Source, number: int,
 
 def _read_shown(source: Source, number: int, count: int,
                 numbered: Iterator[tuple[int, bytes]]) -> Iterator[NamedRun]:
-    """What follows the heading in text for people."""
+    """The lines behind the heading in text for people."""
     if not count:
         raise BadData(source.path, _NO_TRACES, note=_BUILD)
     for _ in range(count):

@@ -7,17 +7,17 @@ from typing import BinaryIO
 from frontload.base.errors import BadData
 
 _PIECE = 1 << 20
-_LONGEST = 1 << 16  # bytes of a line; a name of C++ can have many thousand
+_MAX_LINE = 1 << 16  # bytes; a name of C++ can have many thousand
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_MARK = b"\xef\xbb\xbf"  # with which some editors begin UTF-8
+_MARK = b"\xef\xbb\xbf"  # some editors write it before UTF-8
 
 
 def lines(stream: BinaryIO, path: str, note: str, *, all_end: bool,
-          longest: int = _LONGEST) -> Iterator[tuple[int, bytes]]:
-    """The lines, numbered from 1, without their ends; those of Windows are taken too.
+          longest: int = _MAX_LINE) -> Iterator[tuple[int, bytes]]:
+    """The lines, numbered from 1, without their ends, which may be those of Windows.
 
-    all_end: a last line that does not end shows that the file was cut. People's own files may lack
-             that end, what programs write does not.
+    all_end: a last line without an end shows that the file was cut. Hand-written files may lack the
+             end, files of programs do not.
     """
     number, rest = 0, b""
     while piece := stream.read(_PIECE):

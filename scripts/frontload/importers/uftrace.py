@@ -6,8 +6,8 @@
                 [ 20441] | main() {
 
 A dump has one task (thread) after the other, with times; a replay has all of them in order of time.
-All tasks of a file are one run, each function at its earliest entry: the text does not say which
-of them are threads of one process.
+All tasks of a file are one run, each function at its earliest entry: the text does not tell which
+tasks are threads of one process.
 """
 
 import re
@@ -52,7 +52,7 @@ def _read(source: Source) -> Iterator[NamedRun]:
 
 def _read_dump(source: Source, numbered: Iterator[tuple[int, bytes]]) -> NamedRun:
     times: dict[tuple[bytes, int | None], int] = {}
-    entered: set[bytes] = set()  # by this task, earlier: the ends of lines, to save time
+    entered: set[bytes] = set()  # earlier by this task: the ends of lines, to save time
     for number, line in numbered:
         _, entry, end = line.partition(b": [entry] ")
         if end in entered or b": [exit ] " in line:
@@ -92,7 +92,7 @@ def _read_replay(source: Source, numbered: Iterator[tuple[int, bytes]]) -> Named
         if not opened or not rest.endswith((b"{", b";", b"*/")):
             raise BadData(source.path, "not a line of a replay", line=number, note=UFTRACE.note)
         names[name or text] = None
-    for _ in numbered:  # the list of what was still running when the program ended
+    for _ in numbered:  # the list of functions still running when the program ended
         pass
     return _run(source, ((name, None) for name in names))
 

@@ -1,5 +1,5 @@
-"""What a measurement depends on and does not control: kernel, processor and its frequency, file
-system, device, readahead."""
+"""Conditions that a measurement does not control: kernel, processor and its frequency, file system,
+device, readahead."""
 
 import os
 import platform
@@ -23,7 +23,7 @@ _BLOCK = Path("/sys/dev/block")
 
 
 def describe_frequency() -> dict | None:
-    """What the processors run at just now, and who decides; None where nothing tells.
+    """The processors' current frequencies, and their governors; None where nothing reports them.
 
     {"source", "mhz": [least, most], "governors", "limits_mhz": [least, most] | None}
     """
@@ -83,11 +83,11 @@ def read_ahead_kib(path: os.PathLike[str] | str) -> int | None:
 def describe_device(path: os.PathLike[str] | str) -> dict | None:
     """The block device that a file is on; None for a file system that has none of its own.
 
-    {"number", "name", "rotational": bool, "scheduler"}; what the kernel does not say is None.
+    {"number", "name", "rotational": bool, "scheduler"}; None where the kernel reports nothing.
     """
     number = os.stat(path).st_dev
     if os.major(number) == 0:
-        # File systems of several volumes, such as btrfs, number them by themselves.
+        # File systems of several volumes, such as btrfs, have their own numbers.
         source = mounts.mount_source(path)
         if not source.startswith("/dev/") or not os.path.exists(source):
             return None

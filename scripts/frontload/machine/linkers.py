@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# GNU ld and gold for another target than this machine's have that before their names.
+# GNU ld and gold for another target have its name before theirs.
 _NAMES = re.compile(r"(?:ld\.(?P<elf>frontload|lld|mold)|(?P<other>lld-link|ld64\.lld))(?:-\d+)?"
                     r"|(?:[^.]+-)?ld\.(?P<gnu>gold|bfd)")
 _PATTERNS = ("ld.*", "*-ld.*", "lld-link*", "ld64.lld*")
@@ -31,8 +31,8 @@ def find() -> list[Linker]:
         if match is None:
             continue
         family = match["elf"] or match["other"] or match["gnu"]
-        # lld and mold take their kind from the name they are called by, so a link counts as the
-        # same program only within one family.
+        # lld and mold choose their kind by their name, so a link is the same program only within
+        # one family.
         key = family, os.path.realpath(path)
         if key not in found:
             version = version_of(path)

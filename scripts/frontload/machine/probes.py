@@ -1,5 +1,5 @@
-"""Tries out what this machine allows: each probe does the thing itself, because permissions,
-containers and kernel settings interact in ways that no setting shows."""
+"""Tests what this machine allows: each probe does the thing itself, because permissions, containers
+and kernel settings interact in ways that no setting shows."""
 
 import ctypes
 import os

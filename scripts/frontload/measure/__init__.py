@@ -1,16 +1,16 @@
 """Starts, measured and predicted.
 
-    conditions.py   cold, selectively cold, warm: brought about, and proved
+    conditions.py   cold, selectively cold, warm: set up, and verified
     plan.py         which variants are started, from which conditions, in which order
-    launcher.py     one start of a command, and what it cost
+    launcher.py     one start of a command, and its cost
     seen.py         which files a command is seen to read
-    on_device.py    the same on a device of its own
+    on_device.py    the same on a separate device
     rounds.py       makes the runs of a plan
-    measurement.py  what they have found
+    measurement.py  their results
     sections.py     which part of a file each of its sections takes
     statistics.py   means, ratios and differences with their intervals
     results.py      the figures of a measurement
-    doubts.py       what a reader must know before trusting them
+    doubts.py       warnings for readers of the figures
     document.py     all of it as JSON, "frontload-measure/2"
     table.py        the same for people
     prediction.py   what a cold start will read, by frontload-predict

@@ -1,17 +1,17 @@
-"""The conditions that a run starts from: how each is brought about, and how it is proved.
+"""The conditions that a run starts from: how each is set up, and verified.
 
-cold              everything that the kernel lets go is dropped from the page cache. What other
-                  processes have mapped (their C library) or locked stays; the result says how much
-                  that is of the files that the run was seen to read
-selectively cold  only named files are evicted, and the rest of the system stays warm: this is what
-                  a user meets who starts a program after not using it for a while
+cold              all that the kernel lets go is dropped from the page cache. Pages that other
+                  processes have mapped (their C library) or locked stay; the result says how many
+                  of them are of files that the run was seen to read
+selectively cold  only named files are evicted, and the rest of the system stays warm: as for a user
+                  who starts a program after not using it for a while
 warm              all pages of the named files are present
-as it is          the page cache is left alone, and nothing is proved
+as it is          the page cache is left alone, and nothing is verified
 
 named    the files that the measurement is about: by default the variant's binary. Before every run
-         it is proved that they are cold or warm; if they are not, the run is refused
-seen     further files that the run was seen to read (see seen.py): they are observed, evicted if
-         that is asked for, and the result says what of them stays
+         they are verified to be cold or warm; otherwise the run is refused
+seen     further files that the run was seen to read (see seen.py): they are observed, evicted on
+         request, and the result reports which of their pages stay
 """
 
 import os
@@ -23,25 +23,25 @@ from typing import TYPE_CHECKING, TypeVar
 from frontload.base import errors
 from frontload.base.errors import Failure
 
-if TYPE_CHECKING:  # numpy takes a while, which who only asks for conditions need not pay
+if TYPE_CHECKING:  # loading numpy takes a while, and the conditions alone do not need it
     from frontload.pagecache.residency import Residency
 
 COLD, SELECTIVELY_COLD, WARM = "cold", "selectively cold", "warm"
 AS_IT_IS = "as it is"
-ORDER = COLD, SELECTIVELY_COLD, WARM  # in which they are measured
+ORDER = COLD, SELECTIVELY_COLD, WARM  # of measurement
 
 Known = TypeVar("Known")
 
 
 def all_known(values: Sequence[Known | None]) -> list[Known] | None:
-    """The values; None if one of them is."""
+    """The values; None if one of them is None."""
     known = [value for value in values if value is not None]
     return known if len(known) == len(values) else None
 
 
 @dataclass(frozen=True)
 class FileState:
-    """One file around one run. None: the kernel does not tell us (see pagecache.may_look)."""
+    """One file around one run. None: the kernel hides it from us (see pagecache.may_look)."""
 
     before: "Residency | None"
     after: "Residency | None"
@@ -56,14 +56,14 @@ class FileState:
 
 
 class Conditions:
-    """Brings files into conditions, by a page cache that is handed in."""
+    """Brings files into conditions, by the given page cache."""
 
     def __init__(self, cache: ModuleType, *, allow_warm: bool = False, evict_seen: bool = False):
         self._cache, self._allow_warm, self._evict_seen = cache, allow_warm, evict_seen
         self._visible: dict[str, bool] = {}
 
     def check(self, files: Iterable[str], conditions: Sequence[str]) -> None:
-        """Refuses what cannot be measured, before anything is run."""
+        """Refuses files that cannot be measured, before anything is run."""
         if COLD in conditions and not self._cache.may_drop_everything():
             raise Failure("cold: only root can drop everything from the page cache",
                           note="measure as root, or use --selectively-cold, with --evict-seen for "
@@ -73,7 +73,7 @@ class Conditions:
 
     def _check(self, file: str, conditions: Sequence[str]) -> bool:
         if not os.path.isfile(file):
-            os.stat(file)  # says better than we could why it is not there
+            os.stat(file)  # its error says why the file is not there
             raise Failure(f"{file}: is not a regular file",
                           note="name files whose pages the page cache can hold")
         with open(file, "rb") as stream:
@@ -83,7 +83,7 @@ class Conditions:
         if self._cache.may_look(file):
             return True
         if any(condition != WARM for condition in conditions) and not self._allow_warm:
-            self._cache.residency(file)  # refuses, and says why
+            self._cache.residency(file)  # its error says why
         return False
 
     def invisible(self) -> list[str]:
@@ -92,7 +92,7 @@ class Conditions:
 
     def bring_about(self, condition: str, named: Sequence[str],
                     seen: Sequence[str]) -> "dict[str, Residency | None]":
-        """Returns what of each file is resident just before the run."""
+        """Returns the resident pages of each file just before the run."""
         visible = [file for file in named if self._visible[file]]
         hidden = [file for file in named if not self._visible[file]]
         if condition == WARM:
@@ -117,7 +117,7 @@ class Conditions:
 
     def after(self, before: "dict[str, Residency | None]",
               named: Sequence[str]) -> dict[str, FileState]:
-        """What of each file is resident once all that the run asked for has been read."""
+        """The resident pages of each file once all reads of the run have ended."""
         self._cache.settle(*(file for file, state in before.items() if state is not None))
         return {file: FileState(state, None if state is None else self._cache.residency(file),
                                 file in named)

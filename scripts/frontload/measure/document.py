@@ -16,7 +16,7 @@ METHOD = {
                "ready",
     "interval": "mean and 95% confidence interval by the bootstrap: BCa, "
                 f"{statistics.RESAMPLES} resamples from a fixed seed, scipy, expanded for "
-                f"the number of runs; of fewer than {statistics.ENOUGH} by Student's t, "
+                f"the number of runs; of fewer than {statistics.MIN_VALUES} by Student's t, "
                 "for costs by Welch's",
     "ratio": "geometric mean of the ratios within each round, interval as above, of logarithms",
     "difference": "mean of the differences within each round, interval as above",
@@ -31,7 +31,7 @@ METHOD = {
 
 
 def to_json(measurement: Measurement) -> Document:
-    """Everything that was seen, every single run included."""
+    """All results, every single run included."""
     plan = measurement.plan
     results = []
     for condition in plan.conditions:

@@ -9,9 +9,9 @@ from frontload.measure.conditions import WARM, all_known
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.results import FIGURES, label, show_time, time_unit
 
-VARIES = 0.02  # counts repeat to within this; more deserves a warning...
+VARIES = 0.02  # counts repeat to within this; a larger spread deserves a warning...
 VARIES_BY = 2  # ...unless it is only this many
-# What must repeat from run to run. Peak memory and minor faults depend on the kernel's mood too
+# Figures that must repeat from run to run. Peak memory and minor faults also depend on the kernel
 # (where it put the stack, which pages it mapped around a fault).
 REPEATING = {"major_faults": "major faults", "read_bytes": "bytes read"}
 

@@ -1,4 +1,4 @@
-"""One start of a command, and what it cost: the Python side of frontload-exec."""
+"""One start of a command, and its cost: the Python side of frontload-exec."""
 
 import copy
 import json
@@ -26,12 +26,12 @@ from frontload.elf import functions
 from frontload.elf.loading import read_start
 
 _OURS = "frontload-exec: "
-_REFUSAL = f"{_OURS}error: "  # how it says that there was no run
+_REFUSAL = f"{_OURS}error: "  # how it reports that there was no run
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run of a command cost; the names are those that frontload-exec writes."""
+    """The cost of one run of a command; the names are those that frontload-exec writes."""
 
     exit_status: int | None  # None if a signal ended it
     signal: int | None
@@ -45,13 +45,13 @@ class Sample:
     voluntary_switches: int
     involuntary_switches: int
     complaint: str = ""  # the last line the command wrote to stderr
-    ready: str | None = None  # what it was waited for to do; the figures end there
-    ready_ns: int | None = None  # when it did that; with a request, wall_ns goes on to its end
-    watching_us: int = 0  # what it cost to wait, beside the command
+    ready: str | None = None  # the event that was waited for; the figures end there
+    ready_ns: int | None = None  # when the event came; with a request, wall_ns goes on to its end
+    watching_us: int = 0  # the cost of waiting, beside the command
 
     @property
     def status(self) -> int:
-        """As a shell tells it."""
+        """As in a shell."""
         return self.exit_status if self.exit_status is not None else 128 + (self.signal or 0)
 
     @property
@@ -66,7 +66,7 @@ class Sample:
         return f"exited with status {self.exit_status}"
 
     def failure_of(self, program: str) -> str:
-        """What to say of a program that failed."""
+        """The message about a program that failed."""
         return f"{program}: {self.how_it_ended()}" + (
             f": {self.complaint}" if self.complaint else "")
 
@@ -74,10 +74,10 @@ class Sample:
 class Launcher:
     """Runs commands through frontload-exec, in the cgroup `cgroup` if one is given.
 
-    `end_with_us`: a command is also ended if we are, by a signal that nobody can handle.
-    `ready`: a command is measured until it is ready, and ended then.
-    `outside`: if our own files are covered (device/covering.py), the mounts before. What runs and
-    watches the command is started there, so that none of it reads the copies before the command.
+    `end_with_us`: a command ends with us, even by a signal that cannot be handled.
+    `ready`: a command is measured until it is ready, and then ended.
+    `outside`: if our own files are covered (device/covering.py), the mounts before. The programs
+    that run and watch the command are started there, so that they do not read the copies before it.
     """
 
     def __init__(self, cgroup: Path | None = None, *, end_with_us: bool = False,
@@ -92,10 +92,10 @@ class Launcher:
         self._before_exec = None if outside is None else partial(enter_mounts, outside)
         self._ready = ready
         self._function = None if ready is None else ready.function
-        self._places: dict[str, str] = {}  # of programs, the option that says where a function is
+        self._places: dict[str, str] = {}  # by program: the option for a function's place
 
     def below(self, *program: str) -> "Launcher":
-        """The same, through another program, which has to run what follows as its arguments."""
+        """The same, below another program, which runs its arguments."""
         other = copy.copy(self)
         other._prefix = [*program, *self._prefix]
         return other
@@ -105,7 +105,7 @@ class Launcher:
         return self._function is not None
 
     def learn(self, command: Sequence[str]) -> None:
-        """To be called before the files of a command are evicted: it may have to be read."""
+        """To be called before the files of a command are evicted: it may have to read them."""
         if self._function is None or command[0] in self._places:
             return
         program = shutil.which(command[0])
@@ -130,7 +130,7 @@ class Launcher:
                 processes.wait(process)
             stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - 4096))
             said = stderr.read().decode(errors="replace").strip().splitlines()
-        # What frontload-exec says of the end is in the sample; why, only the program knows.
+        # The sample has frontload-exec's report of the end; the program's own last line tells why.
         complaint = next((line for line in reversed(said) if not line.startswith(_OURS)),
                          said[-1] if said else "")
         if not text:
@@ -142,7 +142,7 @@ class Launcher:
 
 
 class RestedLauncher(Launcher):
-    """Runs commands in a throttled cgroup, each with a whole budget."""
+    """Runs commands in a throttled cgroup, each with a full budget."""
 
     def run(self, command: Sequence[str], stdout: int | IO[bytes] = subprocess.DEVNULL,
             at_ready: Callable[[], None] = lambda: None) -> Sample:

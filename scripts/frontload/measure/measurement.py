@@ -1,4 +1,4 @@
-"""What a measurement has found: every run, and what is known of its files and of the machine."""
+"""The results of a measurement: every run, and facts about its files and the machine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Run:
     outputs: dict[str, str] = field(default_factory=dict)  # SHA-256, or "missing"
 
     def total(self, figure: Callable[[Residency], int]) -> int | None:
-        """A figure of what the run read, added up over the files; None if unknown for one."""
+        """A figure of the read pages, summed over the files; None if unknown for one."""
         read = all_known([state.read for state in self.files.values()])
         return None if read is None else sum(map(figure, read))
 
@@ -45,9 +45,9 @@ class Measurement:
     plan: Plan
     runs: list[Run]
     sections: dict[str, list[Section]]
-    places: dict[str, Document]  # for each file what measure_host.describe_file says
-    host: Document  # as measure_host.describe_host says
-    device: Document | None = None  # of its own, that the files were copied to
+    places: dict[str, Document]  # host.describe_file of each file
+    host: Document  # host.describe_host
+    device: Document | None = None  # a separate one, with copies of the files
     missing: list[Missing] = field(default_factory=list)
 
     def of(self, variant: str, condition: str) -> list[Run]:
@@ -55,7 +55,7 @@ class Measurement:
         return [run for run in self.runs if (run.variant, run.condition) == (variant, condition)]
 
     def sections_read(self, variant: str, condition: str) -> dict[str, dict[str, float]]:
-        """For each file the median number of bytes read from each of its sections."""
+        """For each file the median bytes read from each of its sections."""
         runs = self.of(variant, condition)
         found = {}
         for path in runs[0].files:
@@ -69,6 +69,6 @@ class Measurement:
         return found
 
     def differing_outputs(self) -> list[str]:
-        """The compared outputs that were not the same in every run."""
+        """The compared outputs that differed between runs."""
         return [output for output in self.plan.compare
                 if len({run.outputs[output] for run in self.runs}) > 1]

@@ -1,8 +1,8 @@
-"""Measuring on a device of its own: what is copied there, and how a command comes to use it.
+"""Measuring on a separate device: what is copied there, and how a command comes to use it.
 
-We copy the named files of all variants, what the user names besides (--beside), and libraries that
-any of them finds relative to itself ($ORIGIN). We mount the copies in the places of the files, only
-for this process and those that it starts, so that a command runs as it always does.
+We copy the named files of all variants, the user's other files (--beside), and libraries that any
+of them finds relative to itself ($ORIGIN). We mount the copies in the places of the files, only for
+this process and its children, so that a command runs as usual.
 """
 
 import os
@@ -27,7 +27,7 @@ _WITHOUT = "or measure without --device, where the files are"
 
 
 def files_to_copy(variants: Iterable[Variant], extra: Sequence[str]) -> list[str]:
-    """All files, those in folders that were named included, by their absolute paths."""
+    """All files, with those in named folders, by their absolute paths."""
     found: dict[str, None] = {}
     for name in [*(file for variant in variants for file in variant.files), *extra]:
         inside = _files_in(name) if os.path.isdir(name) else [name]
@@ -62,8 +62,8 @@ def _on_lazy_files(device: Device, variants: Sequence[Variant], extra: Sequence[
 def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
               ready: Ready | None = None, file_system: str = cold_device.EXT4
               ) -> Iterator[tuple[Launcher, Document]]:
-    """Within `with`, the variants' files are on such a device: what runs them there, and what the
-    result is to say of it."""
+    """Within `with`, the variants' files are on this device. Yields the launcher to run them there,
+    and the device's description for the result."""
     if device.latency_ms is not None:
         with _on_lazy_files(device, variants, extra, ready) as found:
             yield found

@@ -1,10 +1,10 @@
-"""What a measurement is to do: which variants are started, from which conditions, how often.
+"""The plan of a measurement: which variants are started, from which conditions, how often.
 
 variant  one program (or one way to call it) among those that are compared; the first is the base
 round    one run of every variant; comparisons are made within rounds
 
 Rounds come in pairs. The first of a pair runs the variants in a shuffled order (from a fixed seed),
-the second in the reverse of it: a machine that slowly speeds up or down favours nobody.
+the second in reverse: a machine that slowly speeds up or down favours no variant.
 """
 
 import os
@@ -40,12 +40,12 @@ class Plan:
     allow_warm: bool = False
     ignore_failure: bool = False
     compare: tuple[str, ...] = ()  # STDOUT, or files that the command writes
-    ready: Ready | None = None  # when a start is over; None: when the command ends
+    ready: Ready | None = None  # the end of startup; None: when the command ends
 
 
 def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
                   evict: Sequence[str], name: str | None = None) -> tuple[Variant, ...]:
-    """The variants of a command in which `{}` stands for each binary (`evict` too).
+    """The variants of a command in which `{}` stands for each binary (also in `evict`).
 
     Without binaries the command is the only variant, and is its own binary.
     """
@@ -59,7 +59,7 @@ def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
     if not any("{}" in argument for argument in command):
         raise Failure("the command has no {}, so all variants would run the same program",
                       note="write {} where the variant's binary belongs: -- {} ARGUMENTS")
-    # A binary is a file rather than a command, so PATH is only for what is none.
+    # The name of an existing file means that file; PATH is only for other names.
     paths = [(label, os.path.join(".", binary) if os.path.isfile(binary) and "/" not in binary
               else binary)
              for label, binary in binaries]

@@ -41,15 +41,15 @@ _Path = PathLike[str] | str
 
 @dataclass(frozen=True)
 class Build:
-    """A file to predict for; what a measurement's Variant is besides, its command, is not run."""
+    """A file to predict for; like a measurement's Variant, but its command is not run."""
 
     name: str
     binary: str
 
 
 def telling(traces: Sequence[_Path]) -> tuple[list[_Path], bool]:
-    """Those of the traces that tell most: the ones with data, if any has, or all; and whether they
-    have data. A trace of functions tells where each begins, not how far it was run."""
+    """The most telling traces: those with data, if there are any, else all; and whether they have
+    data. A trace of functions records where each begins, not how far it ran."""
     with_data = [path for path in traces if _has_data(path)]
     return (with_data, True) if with_data else (list(traces), False)
 
@@ -60,7 +60,7 @@ def _has_data(path: _Path) -> bool:
 
 
 def main_program(path: _Path) -> str:
-    """The program that a trace is of."""
+    """The main program of a trace."""
     main = trace.read(path).main
     if main is None:
         raise Failure(f"{path}: does not say which program it belongs to",
@@ -98,8 +98,8 @@ def ask(binary: _Path, traces: Sequence[_Path], recorded: _Path,
 
 def touches(binary: _Path, recorded: _Path, traces: Sequence[_Path]
             ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For each trace the addresses that it touched in the build that was recorded, and what they
-    are in `binary`; without those that are not found there."""
+    """For each trace its touched addresses in the recorded build, and their counterparts in
+    `binary`; touches without a counterpart are left out."""
     answer = ask_predictor("--list-touches", "--recorded", recorded, "--", binary, *traces)
     for found in answer["traces"]:
         yield np.array(found["recorded"], np.uint64), np.array(found["binary"], np.uint64)
@@ -107,7 +107,7 @@ def touches(binary: _Path, recorded: _Path, traces: Sequence[_Path]
 
 def medians(predictions: Sequence[Document], warm_seconds: float | None = None
             ) -> dict[str, dict[str, float]]:
-    """For each device the medians of what is predicted from several traces."""
+    """For each device the medians of the predictions from several traces."""
     found = {}
     for device in predictions[0]["devices"]:
         all_figures = [prediction["devices"][device] for prediction in predictions]
@@ -126,7 +126,7 @@ def gain(base: Document, figures: Document) -> Document:
 
 
 def ask_predictor(*arguments: _Path, evidence: str = "the traces and the program") -> Document:
-    """What frontload-predict answers; `evidence` is what to report a defect of it with."""
+    """frontload-predict's answer; `evidence`: what to send with a report of its defect."""
     command: list[_Path] = [tools.tool(_PREDICTOR), "--json", *arguments]
     result = subprocess.run(command, capture_output=True, encoding="utf-8",
                             errors="surrogateescape", stdin=subprocess.DEVNULL)

@@ -84,12 +84,12 @@ def costs(measurement: Measurement) -> list[Document]:
 
 
 def label(runs: Sequence[Run]) -> str:
-    """The condition all runs met, or the worst that one of them met."""
+    """The condition that all runs met, or the worst one of them."""
     return next((run.label for run in runs if run.label != run.condition), runs[0].condition)
 
 
 def stayed(runs: Sequence[Run]) -> list[Document]:
-    """The seen files of which pages were in the cache before cold runs."""
+    """The seen files that had pages in the cache before cold runs."""
     found = []
     for path, state in runs[0].files.items():
         before = [known for run in runs if not state.named and (known := run.files[path].before)]

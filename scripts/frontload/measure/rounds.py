@@ -1,4 +1,4 @@
-"""Measures starts: makes the runs of a plan, from the state of the page cache that each asks for.
+"""Measures starts: makes the runs of a plan, each from its state of the page cache.
 
 launcher.py runs the command, and pagecache/ handles the page cache. Both are passed in, so tests
 can replace them.
@@ -24,7 +24,7 @@ from frontload.pagecache import cache as pagecache
 
 def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
             progress: Callable[[str], None] = lambda doing: None) -> Measurement:
-    """Makes all runs of a plan. `progress` is told before each one what it is."""
+    """Makes all runs of a plan. `progress` gets a description of each before it."""
     conditions = Conditions(cache, allow_warm=plan.allow_warm, evict_seen=plan.evict_seen)
     named = dict.fromkeys(file for variant in plan.variants for file in variant.files)
     conditions.check(named, plan.conditions)
@@ -46,14 +46,14 @@ def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
                     ) -> tuple[Sample, dict[str, str], dict[str, FileState]]:
             before = conditions.bring_about(condition, variant.files, variant.seen)
             states: dict[str, FileState] = {}
-            # What a program that does not end reads while it is ended counts no more.
+            # Reads of a program while it is being ended do not count.
             sample, outputs = _start(variant, plan, launcher, scratch, at_ready=lambda:
                                      states.update(conditions.after(before, variant.files)))
             return sample, outputs, states
 
         for earlier, condition in zip((None, *plan.conditions), plan.conditions, strict=False):
             if earlier in (None, COLD):
-                warm_up()  # also after the libraries, which nobody has named, were dropped
+                warm_up()  # again after libraries, which are not named files, were dropped
             for number, order in enumerate(orders(len(plan.variants), plan.runs, plan.seed)):
                 for position, index in enumerate(order):
                     variant = plan.variants[index]
@@ -77,7 +77,7 @@ def _invisible(file: str) -> Missing:
 
 def _start(variant: Variant, plan: Plan, launcher: Launcher, scratch: Path,
            at_ready: Callable[[], None] = lambda: None) -> tuple[Sample, dict[str, str]]:
-    """One run; its outputs are removed before, so that what is there after is what it wrote."""
+    """One run; its outputs are removed before, so that those found afterwards are its own."""
     stdout = scratch / "stdout"
     for output in plan.compare:
         if output != STDOUT:

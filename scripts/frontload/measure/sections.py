@@ -1,4 +1,4 @@
-"""Which part of a file each ELF section takes, to say what a start has read."""
+"""Which part of a file each ELF section takes, to attribute reads to sections."""
 
 import os
 from dataclasses import dataclass

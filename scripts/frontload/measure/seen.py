@@ -1,12 +1,12 @@
 """Which files a command reads: libraries, configuration, inputs; of all processes that it starts.
 
-Nobody can list them from outside, so we watch one run: strace tells which files were opened or
-executed. A file that is opened need not be read. So we drop all of them from the page cache and run
-the command once more. Files count as seen if pages of them have come in. Files that could not be
-dropped, such as a C library that every process has mapped, count as seen too, and stay warm.
+They cannot be listed from outside, so we watch one run: strace shows which files were opened or
+executed. An opened file need not be read. So we drop all of them from the page cache and run the
+command once more. Files count as seen if pages of them have come in. Files that could not be
+dropped, such as a C library that every process has mapped, also count as seen, and stay warm.
 
-We do not see files whose residency the kernel does not tell us (of other owners, without root), or
-files that do not live on a disk.
+We do not see files whose residency the kernel hides from us (of other owners, without root), or
+files that are not on a disk.
 """
 
 import os
@@ -31,13 +31,13 @@ REMEDY = "install strace (apt-get install strace), and allow ptrace; or name the
 _EXECUTE, _OPEN, _ENTER = ("execve", "execveat"), ("open", "openat", "openat2"), ("chdir", "fchdir")
 _WRITTEN = {"O_WRONLY", "O_RDWR"}
 _NOT_READ = {"O_WRONLY", "O_PATH", "O_DIRECTORY"}
-_MOST_LINKS = 8  # from one interpreter to the next
+_MAX_LINKS = 8  # from one interpreter to the next
 
 
 @dataclass(frozen=True)
 class Seen:
-    files: tuple[str, ...]  # without those that were known before
-    invisible: tuple[str, ...] = field(default=())  # might have been read, but nobody tells us
+    files: tuple[str, ...]  # without files that were known before
+    invisible: tuple[str, ...] = field(default=())  # perhaps read, but hidden by the kernel
 
 
 def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
@@ -67,8 +67,8 @@ def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
 
 def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
          cache: ModuleType = pagecache) -> Seen:
-    """What a run of `command` reads besides the files that are `known`."""
-    if launcher.waits_for_function:  # ptrace is for one at a time
+    """The files that a run of `command` reads besides the `known` ones."""
+    if launcher.waits_for_function:  # ptrace allows one tracer at a time
         raise Failure("strace cannot watch a program that is watched for a function",
                       note="say otherwise when it is ready, or name the files with --evict")
     skip = {os.path.realpath(file) for file in known}
@@ -85,8 +85,8 @@ def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
 
 def opened(command: Sequence[str], launcher: Launcher, *, only_read: bool = False) -> list[str]:
     """The regular files on disks that the processes of a command open for reading or execute. With
-    `only_read`, without those that they also write or replace: each start makes these anew, and
-    finds no place for them where a copy covers the old one."""
+    `only_read`, without those that they also write or replace: each run makes these again, and has
+    no place for them where a copy covers the old file."""
     began = time.time_ns()
     with scratch_folder("frontload-measure.") as folder:
         with open(os.devnull, "wb") as sink:
@@ -114,8 +114,8 @@ def opened(command: Sequence[str], launcher: Launcher, *, only_read: bool = Fals
 def read_calls(calls: Sequence[Call], folder: str) -> list[str]:
     """The paths of files that were opened or executed.
 
-    A program that is executed by a path from where its process is may be any of several files:
-    of all folders that processes were in. A file too many does no harm.
+    A program that is executed by a relative path may be any of several files, one in each folder
+    that processes were in. An extra file does no harm.
     """
     folders = _folders(calls, folder)
     found: dict[str, None] = {}
@@ -129,7 +129,7 @@ def read_calls(calls: Sequence[Call], folder: str) -> list[str]:
 
 
 def _folders(calls: Iterable[Call], start: str) -> list[str]:
-    """Where processes were: told with most calls, but not between a chdir and an exec."""
+    """The folders of processes: printed with most calls, but not between a chdir and an exec."""
     named = [start]
     for call in calls:
         folder = call.path or call.base if call.name in _ENTER else call.is_in_folder and call.base
@@ -141,7 +141,7 @@ def _folders(calls: Iterable[Call], start: str) -> list[str]:
 
 
 def _add(name: str, found: dict[str, None]) -> None:
-    """Adds a file, and what the kernel reads to execute it."""
+    """Adds a file, and the files that the kernel reads to execute it."""
     for file in _with_interpreters(name):
         real = os.path.realpath(file)
         if os.path.isfile(real) and os.path.getsize(real) and os.access(real, os.R_OK):
@@ -149,7 +149,7 @@ def _add(name: str, found: dict[str, None]) -> None:
 
 
 def _with_interpreters(name: str) -> Iterator[str]:
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         yield name
         if not os.path.isfile(name) or not os.access(name, os.R_OK):
             return

@@ -13,19 +13,19 @@ excess      how much more being cold costs one program than another, (cold - war
             is the mean of the per-round differences when cold less that when warm.
 
 Each comes with its 95% confidence interval by the bootstrap, bias-corrected and accelerated (BCa;
-Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 14), which asks for no normal
+Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 14), which needs no normal
 distribution and follows the skew. The resamples come from a fixed seed. A plain bootstrap makes too
-narrow an interval of n values: it takes their spread for that of what they come from, and knows no
-more than a normal distribution how uncertain that is. So it is asked for as much more confidence as
-makes of the normal 1.96 Student's t and of the spread that of a sample, by sqrt(n / (n - 1)) (the
-"expanded" bootstrap of T. Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section
-5.3). Of 10 normal values it then holds the mean 94 times of 100 (plain 90), an excess of skewed
-times 92 (88). Of less than 10 it is Student's t, for costs Welch's.
+narrow an interval of n values: it takes their spread for that of their distribution, and ignores
+how uncertain that is. So it is asked for more confidence: Student's t takes the place of the normal
+1.96, times sqrt(n / (n - 1)) for the spread (the "expanded" bootstrap of T. Hesterberg, What
+Teachers Should Know About the Bootstrap, 2015, section 5.3). For 10 normal values it then holds the
+mean 94 times of 100 (plain 90), for an excess of skewed times 92 (88). For fewer than 10 values it
+is Student's t, for costs Welch's.
 
 outlier     a value further from the median than ten times the median absolute deviation (scaled to
-            be a standard deviation) and than a tenth of the median. Lower limits cry out at every
-            other handful of runs: few of them lie close together by chance. Outliers are reported
-            and kept.
+            be a standard deviation) and than a tenth of the median. Lower limits would report some
+            in every other handful of runs, because a few values lie close together by chance.
+            Outliers are reported and kept.
 """
 
 import warnings
@@ -38,7 +38,7 @@ from scipy import stats
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 SEED = 1
-ENOUGH = 10  # values for the bootstrap
+MIN_VALUES = 10  # values for the bootstrap
 OUTLIER_DEVIATIONS = 10
 OUTLIER_SHARE = 0.1
 
@@ -94,14 +94,14 @@ def _estimated(statistic: Statistic, *values: Sequence[float]) -> Interval:
     with warnings.catch_warnings():
         # scipy warns where values hardly differ; the interval is still right.
         warnings.simplefilter("ignore", RuntimeWarning)
-        low, high = (_student(samples) if min(map(len, samples)) < ENOUGH
+        low, high = (_student(samples) if min(map(len, samples)) < MIN_VALUES
                      else _resampled(statistic, samples))
     return Interval(estimate, float(low), float(high))
 
 
 def _student(samples: list[np.ndarray]) -> tuple[float, float]:
-    """Student's interval of one sample's mean, Welch's of the difference of two: what
-    ttest_ind(...).confidence_interval is from scipy 1.11 on, and Debian 12 has 1.10."""
+    """Student's interval of one sample's mean, Welch's of the difference of two. scipy has it
+    (ttest_ind(...).confidence_interval) from 1.11 on, and Debian 12 has 1.10."""
     errors = [stats.sem(sample) ** 2 for sample in samples]
     freedom = sum(errors) ** 2 / sum(error ** 2 / (len(sample) - 1)
                                      for error, sample in zip(errors, samples, strict=True))
@@ -121,7 +121,7 @@ def _resampled(statistic: Statistic, samples: list[np.ndarray]) -> tuple[float, 
 
 
 def _expanded(count: int) -> float:
-    """The confidence to ask a bootstrap of so many values for, so that it has ours."""
+    """The confidence to ask a bootstrap of `count` values for, so that it has ours."""
     reach = stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * (count / (count - 1)) ** 0.5
     return float(1 - 2 * stats.norm.sf(reach))
 

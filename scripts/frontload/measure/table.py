@@ -1,4 +1,4 @@
-"""What frontload measure prints: a table for each condition, and what being cold costs."""
+"""The output of frontload measure: a table for each condition, and what being cold costs."""
 
 import math
 from statistics import median
@@ -21,7 +21,7 @@ from frontload.measure.results import (
 )
 from frontload.measure.statistics import Interval
 
-_SHOWN = 4  # files that stayed in the cache
+_MAX_SHOWN = 4  # files that stayed in the cache
 _FROM = {
     COLD: "Cold: everything that the kernel lets go was dropped from the page cache.",
     SELECTIVELY_COLD: "Selectively cold: only the named files were evicted.",
@@ -58,7 +58,7 @@ def print_report(measurement: Measurement, *, sections: bool = False) -> None:
 
 
 def machine(measurement: Measurement) -> str:
-    """Where it was measured, in one line."""
+    """The machine of the measurement, in one line."""
     host = measurement.host
     lines = [f"{host['kernel']}, {host['processor']} ({_processors(host)})"]
     for place in measurement.places.values():
@@ -147,9 +147,9 @@ def _print_stayed(measurement: Measurement, condition: str) -> None:
     if files:
         largest = sorted(files.values(), key=lambda file: -file["pages"])
         text = ", ".join(f"{file['path']} ({file['pages']} of {file['of']} pages)"
-                         for file in largest[:_SHOWN])
-        if len(files) > _SHOWN:
-            text += f" and {count(len(files) - _SHOWN, 'other file')}"
+                         for file in largest[:_MAX_SHOWN])
+        if len(files) > _MAX_SHOWN:
+            text += f" and {count(len(files) - _MAX_SHOWN, 'other file')}"
         print(printable(f"Stayed in the page cache, because other processes use it: {text}."))
 
 

@@ -1,1 +1,1 @@
-"""Order files: what other linkers can do with a startup profile, one module a format."""
+"""Order files: startup profiles for other linkers, one module a format."""

@@ -1,6 +1,6 @@
-"""Names of the same place: constructors C1 and C2, and other aliases.
+"""Symbols of the same place: constructors C1 and C2, and other aliases.
 
-A tool that knows a section by one name does not always know it by the one that a profile has.
+A tool that finds a section by one symbol does not always find it by the profile's.
 """
 
 import itertools
@@ -17,13 +17,13 @@ from frontload.profile.resolver import Place, Places
 
 
 class Aliases:
-    """Of a linked program, or of objects and archives, the names in the places of a profile."""
+    """The symbols at the places of a profile, in a linked program, or in objects and archives."""
 
     def __init__(self, binary: str | None, objects: Iterable[str], places: Places):
         self._linked = binary is not None
         self._places = places
-        # Of places that have several names, by each of these: the same list for all. Sections may
-        # have names in common.
+        # For places that have several names, the same list by each of them. Sections may share
+        # names.
         self._names: dict[tuple[bytes, bytes, int], list[list[bytes]]] = {}
         objects_named = places.objects()
         for base, each in _elf_files(objects if binary is None else [binary]):
@@ -33,7 +33,7 @@ class Aliases:
                 self._add(base, each.symbols)
 
     def of_each(self, entries: int) -> Iterator[list[bytes]]:
-        """Of so many entries, the names in each place of one, the place's own first."""
+        """For each of `entries` entries, the names in each of its places, the place's own first."""
         if not self._names:
             return self._places.symbols_of_each(entries)
         return ([name for place in self._places.of(entry) for name in self._of_place(place)]
@@ -60,7 +60,7 @@ class Aliases:
 
 
 def _elf_files(paths: Iterable[str]) -> Iterator[tuple[bytes, elf.Elf]]:
-    """Each ELF file and member of an archive, with the name that places have for it."""
+    """Each ELF file and member of an archive, with its name in places."""
     for path in paths:
         base = os.path.basename(path)
         with files.open_input(path) as stream:

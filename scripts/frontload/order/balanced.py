@@ -1,6 +1,6 @@
 """LLVM's balanced partitioning of what several runs touch, for comparison.
 
-This is the algorithm behind lld's --bp-startup-sort=function: it puts together what the same runs
+This is the algorithm behind lld's --bp-startup-sort=function: it groups names that the same runs
 touch at about the same time, while first-touch order is one order for all runs. LLVM's own
 `llvm-profdata order` does it. We pass numbers instead of names, so no name can be misread, and
 namesakes stay apart.
@@ -17,7 +17,7 @@ from frontload.order import temporal_profile
 
 
 def order(traces: Sequence[Sequence[int]]) -> list[int]:
-    """The numbers that stand in any of the traces, each once, in the order that LLVM gives them."""
+    """The numbers in any of the traces, each once, in LLVM's order."""
     program = tools.llvm_tool("llvm-profdata")
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         path = Path(folder, "traces.proftext")

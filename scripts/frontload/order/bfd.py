@@ -1,22 +1,21 @@
-"""Linker scripts for GNU ld, which place what startup needs first in each output section.
+"""Linker scripts for GNU ld, which place startup code and data first in each output section.
 
-The script is that linker's own default one, which `ld --verbose` prints, with patterns put at the
-start of .text, .rodata, .data.rel.ro, .data and .bss; everything else is as it is without. Which
-default script ld takes depends on the kind of the output and on some options (-z now,
--z noseparate-code, -m), so these have to be known here. From binutils 2.43 on, ld also takes the
-patterns alone, with --section-ordering-file, whatever its script is.
+The script is the linker's own default script, which `ld --verbose` prints, with patterns at the
+start of .text, .rodata, .data.rel.ro, .data and .bss. The default script depends on the kind of
+output and on some options (-z now, -z noseparate-code, -m), so these have to be known here. From
+binutils 2.43 on, ld also takes the patterns alone, with --section-ordering-file, for any script.
 
 **Patterns.** ld gives a section to the first pattern that matches it. `*(.text.foo)` is any
 object's, `*libfoo.a:bar.o(.rodata)` one member's. The latter is for sections that have namesakes. A
 file is never named without a wildcard, because ld would then link it, even if nothing else does.
-One statement has one name: of `*(.a .b)` ld takes the sections in the order of its inputs. A
-pattern keeps nothing that --gc-sections drops. What a name has that means something in a script is
-put in quotes, what means something in a glob is replaced by `?`; both in one name differ between
-versions of ld.
+One statement has one name: for `*(.a .b)` ld takes the sections in the order of its inputs.
+--gc-sections drops sections in spite of a pattern. Characters with a meaning in scripts are put in
+quotes, those with a meaning in globs are replaced by `?`; versions of ld differ on both in one
+name.
 
-**Strings and constants** that ld merges (.rodata.str1.1, .rodata.cst16) stay in the section that
-has them first, which may be that of another object. All of those sections together are small, so
-they follow the front as one block, and not in thousands of places.
+**Strings and constants** that ld merges (.rodata.str1.1, .rodata.cst16) stay in the first section
+that has them, which may be another object's. All of those sections together are small, so they
+follow the front as one block, and not in thousands of places.
 """
 
 import functools
@@ -78,7 +77,7 @@ def _make(request: Request, path: str, options: list[str], is_ordering_file: boo
 
 
 def _too_old(path: str) -> list[str]:
-    """A warning if the linker is here, and does not have the option."""
+    """A warning if the linker is on this machine and lacks the option."""
     version = linkers.version_of(path)
     if version is None or linkers.bfd_orders(version):
         return []
@@ -86,7 +85,7 @@ def _too_old(path: str) -> list[str]:
 
 
 def default_script(path: str, options: list[str]) -> bytes:
-    """The script that a GNU ld takes by itself with some options."""
+    """The default script of a GNU ld with some options."""
     found = shutil.which(path)
     if found is None:
         raise Failure(f"{path}: not found, or not executable", note=_NO_GNU_LD)
@@ -107,9 +106,9 @@ def default_script(path: str, options: list[str]) -> bytes:
 
 
 def _statements(section_class: str, sections: Sections, thin: set[bytes]) -> Iterator[bytes]:
-    """What is put into an output section, each in a line of its own."""
+    """The patterns for an output section, each in a line of its own."""
     for prefixes, symbol in sections.guessed.get(section_class, ()):
-        if _PLAIN.fullmatch(symbol):  # as all prefixes are
+        if _PLAIN.fullmatch(symbol):  # all prefixes are
             yield b"".join([b"\n    *(%b%b)" % (prefix, symbol) for prefix in prefixes])
         else:
             yield b"".join([b"\n    *(%b)" % _section_pattern(prefix + symbol)
@@ -128,7 +127,7 @@ def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[byte
         yield b"*(%s)" % name
         return
     if not section.object.endswith(b")"):
-        # Not *NAME, which would be that of subNAME, too. With brackets it is no name but a glob.
+        # Not *NAME, which also matches subNAME. With brackets it is no name but a glob.
         first, rest = section.object[:1], _file_pattern(section.object[1:])
         yield b"*/%s(%s)" % (_file_pattern(section.object), name)
         yield b"%s%s(%s)" % (b"[%s]" % first if first.isalnum() else b"?", rest, name)
@@ -136,7 +135,7 @@ def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[byte
     outer, _, member = section.object.rpartition(b"(")
     library, member = _file_pattern(outer), _file_pattern(member.removesuffix(b")"))
     yield b"*%s:%s(%s)" % (library, member, name)
-    if outer in thin_archives:  # of which a member's name is a path
+    if outer in thin_archives:  # where a member's name is a path
         yield b"*%s:*/%s(%s)" % (library, member, name)
 
 
@@ -149,7 +148,7 @@ def _section_pattern(name: bytes) -> bytes:
 
 
 def _file_pattern(name: bytes) -> bytes:
-    """A glob without quotes. It may match a few others: the section's name tells them apart."""
+    """A glob without quotes. It may match other files: the section's name tells them apart."""
     return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 

@@ -1,10 +1,10 @@
 """Order files for BOLT: llvm-bolt --reorder-functions=user --function-order=FILE, a name a line.
 
-BOLT works on a linked program that keeps its relocations (-Wl,--emit-relocs), and orders functions
-only. It numbers local symbols of one name by their addresses, `name/1`, `name/2` and so on, and
-local functions also within a source file (STT_FILE), `name/file/1`. We write the latter, because it
-changes least from build to build. Just `name` stands for all local functions of that name, one
-after the other. We write that if there is no program to look names up in.
+BOLT works on a linked program that keeps its relocations (-Wl,--emit-relocs), and orders only
+functions. It numbers local symbols of one name by their addresses, `name/1`, `name/2` and so on,
+and local functions also within a source file (STT_FILE), `name/file/1`. We write the latter,
+because it changes least from build to build. Without a program to look names up in, we write just
+`name`: all local functions of that name, one after the other.
 """
 
 from collections import Counter
@@ -44,13 +44,13 @@ def _make(request: Request) -> Order:
 
 
 def _called(symbols: Symbols, places: np.ndarray) -> dict[tuple[bytes, int], bytes]:
-    """What BOLT calls local symbols at some addresses, by name and address. Others have no number.
-    """
+    """BOLT's names of local symbols at some addresses, by name and address. Others have no
+    number."""
     is_local = (symbols.bind == constants.STB_LOCAL) & (symbols.section > 0) & ~np.isin(
         symbols.type, (constants.STT_SECTION, constants.STT_FILE))
     local = np.flatnonzero(is_local)
     wanted = local[are_among(symbols.value[local], np.sort(places))]
-    # Only what may be called alike counts in a number.
+    # Only symbols that may get the same name count in a number.
     names = set(symbols.names.some(wanted))
     names |= set(map(b"/".join, zip(symbols.names.some(wanted), symbols.files_before(wanted),
                                     strict=True)))

@@ -1,12 +1,11 @@
 """Clusters of basic blocks for clang -fbasic-block-sections=list=FILE: of each function, the blocks
-that startup touched. clang puts these into the function's section, and the others into one of its
-own (.text.split.NAME), which the linker may then lay elsewhere.
+that startup touched. clang puts these into the function's section, and the others into a separate
+one (.text.split.NAME), which the linker may then place elsewhere.
 
-The file (LLVM's BasicBlockSectionsProfileReader) says `v1`, then of each function `f NAME` and
-`c BLOCK...`, the ids of blocks by the compiler. clang believes what it reads: ids of another shape
-of the function, and ids that do not exist. So a function is only in the file if what is linked has
-it in a shape that the profile knows; what else there is is left whole. Nor does clang know which
-of several functions of one name is meant, so these are left whole, too.
+The file (LLVM's BasicBlockSectionsProfileReader) says `v1`, then of each function `f NAME` and `c
+BLOCK...`, with the compiler's ids of blocks. clang trusts the ids, also those of another shape of
+the function, or that do not exist. So the file has only functions whose shape in the link is known
+to the profile; all others stay whole. So do functions of one name, which clang cannot tell apart.
 """
 
 from collections import Counter
@@ -22,15 +21,15 @@ from frontload.profile import shapes
 from frontload.profile.block_counts import BlockCounts
 from frontload.profile.resolver import Block, FunctionBlocks
 
-# Blocks of up to so many bytes between two that ran go along: other starts run some of them. With
-# 12 of 16 imports of CPython trained, code of the front that the others need and it does not have
-# lies in 6.1 windows of 64 KiB for 0, 5.3 for 32, and 5.0 for 64 bytes, and in 3.4 with whole
-# functions; 32 make the front's code 7% larger, 64 15%.
+# Blocks of up to this many bytes between two that ran go along: other starts run some of them. With
+# 12 of 16 imports of CPython trained, the code that the others need and the front lacks lies in 6.1
+# windows of 64 KiB for 0, 5.3 for 32, and 5.0 for 64 bytes, and in 3.4 with whole functions; 32
+# make the front's code 7% larger, 64 15%.
 _SMALL = 32
-# Of a function with a block that few of its runs touched, the next run is likely to touch another:
-# as many items that were seen once, so likely is one that was not seen (Good, "The population
-# frequencies of species", 1953). More goes along there: 4.6 windows, for 8% more code.
-_SMALL_WHERE_RUNS_DIFFER, _FEW = 512, 0.1
+# If few runs touched some block of a function, the next run is likely to touch another one: the
+# share of items seen once is the probability of an unseen one (Good, "The population frequencies of
+# species", 1953). More goes along there: 4.6 windows, for 8% more code.
+_SMALL_WHERE_RUNS_DIFFER, _MAX_RARE = 512, 0.1
 
 
 def _make(request: Request) -> Order:
@@ -75,15 +74,15 @@ def _make(request: Request) -> Order:
 
 
 def _cluster(blocks: list[Block], counts: BlockCounts) -> list[int]:
-    """Which blocks stay together, by their places now.
+    """Which blocks stay together, by their present places.
 
-    clang wants all landing pads of a function in one section, and makes one of their own if they
-    are not: so all of them stay if one was touched."""
+    clang wants all landing pads of a function in one section, and otherwise makes one for them: so
+    all of them stay if one was touched."""
     lands = any(block.is_landing_pad and counts.blocks[block.id] for block in blocks)
     touched = [counts.blocks[block.id] > 0 or (block.is_landing_pad and lands) for block in blocks]
     places = [place for place, is_touched in enumerate(touched) if is_touched]
     rarest = min(counts.blocks.values(), default=counts.runs)
-    small = _SMALL_WHERE_RUNS_DIFFER if rarest <= _FEW * counts.runs else _SMALL
+    small = _SMALL_WHERE_RUNS_DIFFER if rarest <= _MAX_RARE * counts.runs else _SMALL
     for before, after in pairwise(places):
         between = blocks[before + 1:after]
         if sum(block.size for block in between) <= small and \

@@ -1,8 +1,8 @@
 """Order files for linkers of COFF: Microsoft's link and lld-link, with /ORDER:@FILE.
 
-They order sections that are COMDAT (/Gy and /Gw, or -ffunction-sections and -fdata-sections), each
-by the one symbol that it goes by, and read a name a line. For x86, where the compiler puts `_`
-before a C name, they put it before a name in the file, too, unless it is decorated otherwise:
+They order COMDAT sections (/Gy and /Gw, or -ffunction-sections and -fdata-sections), each by its
+leading symbol, and read a name a line. For x86, where the compiler puts `_` before a C name, they
+also put it before a name in the file, unless it is decorated otherwise:
 
                    x86 symbol    in the file: for link    for lld-link
     cdecl          _f            f                        f
@@ -12,9 +12,8 @@ before a C name, they put it before a name in the file, too, unless it is decora
     Microsoft C++  ?f@@YAXXZ     ?f@@YAXXZ                ?f@@YAXXZ
 
 So a C name is written the same for all machines, as are names of the Itanium C++ ABI, which MinGW
-uses, and Rust's. Which functions are stdcall, fastcall or vectorcall only the objects tell. No name
-of the Itanium ABI can be turned into one of Microsoft's: to order these, the profile has to have
-them.
+uses, and Rust's. Only the objects tell which functions are stdcall, fastcall or vectorcall. Names
+of the Itanium ABI cannot be turned into Microsoft's: to order those, the profile must have them.
 
 lld-link strips white space from the ends of a line and passes over empty ones and those that start
 with `#`. link reads a file in the machine's code page and takes `;` for a comment, and it cannot
@@ -49,7 +48,7 @@ class _Linker:
     microsoft: bool
 
     def make(self, request: Request) -> Order:
-        """The names of a profile; with objects, what their sections go by."""
+        """The names of a profile; with objects, the leading symbols of their sections."""
         found, has_microsoft = _look_up(request) if request.looked_up else (None, False)
         statics: set[bytes] = set()
         shared: set[bytes] = set()
@@ -98,7 +97,7 @@ class _Linker:
         return None if strange else line
 
     def _before_underscore(self, symbol: bytes) -> bytes | None:
-        """What the linker makes a symbol of, for x86."""
+        """The name that the linker makes this symbol of, for x86."""
         if self._is_decorated(symbol):
             return symbol
         rest = symbol.removeprefix(b"_")
@@ -118,8 +117,8 @@ LINK = Format(_USE, _Linker(
 
 
 def undecorated(symbol: Symbol) -> set[bytes]:
-    """What a profile may call a symbol of COFF: the name that another system has for it, and, where
-    a decoration tells it from any such name, its own."""
+    """A profile's possible names of a COFF symbol: its name on another system, and, where a
+    decoration tells it from any such name, its own."""
     own = {symbol.name} if _DECORATED.fullmatch(symbol.name) else set()
     for form in (_VECTORCALL, _FASTCALL, _STDCALL) if symbol.x86 else (_VECTORCALL,):
         if match := form.fullmatch(symbol.name):
@@ -128,7 +127,7 @@ def undecorated(symbol: Symbol) -> set[bytes]:
 
 
 def _look_up(request: Request) -> tuple[dict[int, list[Symbol]], bool]:
-    """What each entry is in the files, and whether these have C++ names of Microsoft's ABI."""
+    """Each entry's symbols in the files, and whether the files have Microsoft's C++ names."""
     has_microsoft = False
 
     def noted(symbol: Symbol) -> set[bytes]:

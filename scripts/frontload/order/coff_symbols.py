@@ -15,13 +15,13 @@ _STATIC = b"3"  # the storage class
 
 
 class CoffParser(SymbolParser):
-    """Of one object."""
+    """Parses one object."""
 
     FORMAT = "coff"
 
     def __init__(self, object_name: bytes, form: str, linked: bool):
         super().__init__(object_name, form, linked)
-        self._leaders: dict[bytes, bytes] = {}  # of COMDAT sections, empty until it is seen
+        self._leaders: dict[bytes, bytes] = {}  # of COMDAT sections, empty until the leader is seen
         self._section = b""
 
     def parse(self, line: bytes) -> Symbol | None:

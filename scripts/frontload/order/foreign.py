@@ -1,7 +1,6 @@
-"""What the names of a startup profile are in files that are not ELF: COFF and Mach-O.
+"""Looks up the names of a startup profile in files that are not ELF: COFF and Mach-O.
 
-objdump.py reads the files; frontload-resolve then looks the symbols up, by the rules that it has
-for ELF.
+objdump.py reads the files; frontload-resolve then looks the symbols up, by the rules for ELF.
 """
 
 import os
@@ -15,24 +14,24 @@ from frontload.order.objdump import OTHERS, Symbol, SymbolParser, symbols
 from frontload.order.request import Request
 from frontload.profile import resolver as names
 
-# Names can overlap in a string table, so that a small file may have any amount of them; a list of
-# real ones is a few times as large as their files.
-_LIST_PER_BYTE, _LEAST_LIST = 64, 64 << 20
+# Names can overlap in a string table, so a small file may have any amount of them; a list of real
+# names is a few times as large as their files.
+_LIST_PER_BYTE, _MIN_LIST = 64, 64 << 20
 
 
 def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linked: bool,
          undecorated: Callable[[Symbol], Iterable[bytes]]) -> dict[int, list[Symbol]]:
-    """Looks the entries of a profile up in files of a format; returns what each is, by its number.
+    """Looks up the entries of a profile in files of a format; returns the symbols by entry number.
 
     linked: whether it is a linked file, not objects
-    undecorated: what another system may call a symbol
+    undecorated: the possible names of a symbol on another system
     """
     for path in paths:
         files.open_input(path).close()
-    limit = _LEAST_LIST + _LIST_PER_BYTE * sum(map(os.path.getsize, paths))
+    limit = _MIN_LIST + _LIST_PER_BYTE * sum(map(os.path.getsize, paths))
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
-        # There may be millions of symbols, of which few are found: what is known of them waits in
-        # the list, behind what frontload-resolve reads.
+        # There may be millions of symbols, of which few are found: their data waits in the list,
+        # behind what frontload-resolve reads.
         listed = Path(folder, "symbols")
         with open(listed, "wb") as stream:
             for symbol in symbols(paths, parsers, linked):
@@ -57,7 +56,7 @@ def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linke
 
 
 def in_link(request: Request, found: Container[int] | None) -> Sequence[bool]:
-    """Of each entry of a profile whether it is in files of a format, if these were looked at."""
+    """For each entry of a profile, whether it is in files of a format, if these were looked at."""
     if found is None:
         return request.in_link
     return [number in found for number in range(len(request.entries))]

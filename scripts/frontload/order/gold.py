@@ -1,14 +1,14 @@
 """Order files for gold's --section-ordering-file.
 
-gold reads one name or glob of input sections a line, and passes over lines that start with `#`. It
-knows no files: a name stands for the sections of that name in all objects, and what is listed moves
-them all. So a section that has namesakes is listed if they are no more than startup needs of that
-name, or no more than would be read around the sections that startup needs if they stayed where they
-are. The `.text` of one small object is not, or it would take that of all others along.
+gold reads one name or glob of input sections a line, and skips lines that start with `#`. A name
+stands for the sections of that name in all objects, and moves them all. So a section with namesakes
+is listed only if they are no larger than what startup needs of that name, or than what would be
+read around the needed sections at their old places. The `.text` of one small object is not listed,
+or it would move that of all others.
 
-The listed sections come last in their output section, in the order of the file, behind all that are
-not listed. That is no worse than being first: it is one block. gold merges strings and constants
-(.rodata.str1.1, .rodata.cst16) into one block for each kind, wherever its first section is.
+The listed sections come last in their output section, in the order of the file. That is no worse
+than being first: it is one block. gold merges strings and constants (.rodata.str1.1, .rodata.cst16)
+into one block for each kind, wherever its first section is.
 """
 
 import re
@@ -52,7 +52,7 @@ def _pattern(name: bytes) -> bytes:
 
 
 def _worth_listing(placed: Sequence[InputSection]) -> set[bytes]:
-    """The names of sections that may be listed, although others have them, too."""
+    """The names of sections that may be listed although they have namesakes."""
     needed = Counter(section.name for section in placed)
     size: Counter[bytes] = Counter()
     for section in placed:

@@ -1,13 +1,13 @@
 """Order files for linkers of Mach-O, with -order_file FILE: ld64, its successor, and ld64.lld.
 
-A line is `[ARCHITECTURE:][OBJECT:]SYMBOL`. Without an architecture, as it is written here, it holds
-for all. OBJECT is `name.o` or `archive.a(name.o)`; it tells local symbols of one name apart. What
-follows a `#` is a comment, and white space around a line is stripped: names with any of that, and
-those that would read as one with an object, cannot be written.
+A line is `[ARCHITECTURE:][OBJECT:]SYMBOL`. We write no architecture, which means all. OBJECT is
+`name.o` or `archive.a(name.o)`; it tells local symbols of one name apart. A `#` begins a comment,
+and white space around a line is stripped: names with any of these, and names that would read as one
+with an object, cannot be written.
 
-A symbol is the name in C, or the mangled one of C++ or Rust, with `_` before it, on all
-architectures; methods of Objective-C, `-[Class method]`, have none. Without -ffunction-sections
-too, the compiler lets the linker move each symbol (.subsections_via_symbols).
+A symbol is the C name, or the mangled one of C++ or Rust, with `_` before it, on all architectures;
+methods of Objective-C, `-[Class method]`, have no `_`. Even without -ffunction-sections, the linker
+can move each symbol (.subsections_via_symbols).
 """
 
 from frontload.order import foreign
@@ -36,7 +36,7 @@ def _make(request: Request) -> Order:
 
 
 def symbol_of(name: bytes) -> bytes:
-    """The symbol of Mach-O for a name of a profile."""
+    """The Mach-O symbol for a name of a profile."""
     return name if name.startswith((b"-[", b"+[")) else b"_" + unversioned(name)
 
 

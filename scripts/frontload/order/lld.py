@@ -1,15 +1,14 @@
 """Order files for lld's --symbol-ordering-file.
 
-lld reads one name a line, strips white space from both ends, and passes over empty lines and lines
-that start with `#`; so a name with any of that in it cannot be written. It orders whole input
-sections, of functions and of data alike, but knows them by symbols: the sections and strings of a
-profile have none. Of a name with a version (`name@@VERSION`, by .symver) it knows only what is
-before the @.
+lld reads one name a line, strips white space from both ends, and skips empty lines and lines that
+start with `#`; so a name with any of these cannot be written. It orders whole input sections, of
+functions and data alike, but finds them by symbols: the sections and strings of a profile have
+none. Of a versioned name (`name@@VERSION`, by .symver) lld only has the part before the @.
 
-It warns about a name that stands twice, that it does not know, or that it cannot order because the
-symbol is undefined, absolute, made by itself, or in a shared library; so such names are left out.
-What cannot be seen here are namesakes: for a static function that another object has too, in a
-section that --gc-sections drops, lld orders the one and warns about the other.
+lld warns about names that come twice, that it does not have, or that it cannot order because the
+symbol is undefined, absolute, made by lld, or in a shared library; so these are left out. Namesakes
+cannot be seen here: for a static function that another object also has, in a section that
+--gc-sections drops, lld orders one and warns about the other.
 """
 
 import numpy as np
@@ -22,7 +21,7 @@ from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
 
-# Other linkers give these a type, as if they were data of the program.
+# Other linkers give these a type, like data of the program.
 _MADE_BY_LLD = {b"_DYNAMIC", b"_GLOBAL_OFFSET_TABLE_", b"_PROCEDURE_LINKAGE_TABLE_"}
 
 
@@ -56,10 +55,10 @@ def _writable(name: bytes) -> bool:
 
 
 def _shared_names(path: str) -> set[bytes]:
-    """The names that a linked file exports, and a shared library with it may define as well.
+    """The exported names of a linked file that a shared library with it may also define.
 
-    A program exports what a shared library defines too, or refers to, which nothing here tells
-    apart. One that exports even `_start` was linked to export everything, which says nothing.
+    A program exports names that a shared library also defines, or refers to; nothing here tells
+    these apart. One that exports even `_start` was linked to export everything: no information.
     """
     linked = elf.read(path, note="give the program of the last link")
     symbols = linked.linked_symbols()

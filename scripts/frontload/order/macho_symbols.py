@@ -11,7 +11,7 @@ _SYMBOL = re.compile(rb"[0-9a-f]{8,16} (.{7}) (\S+,\S+) (.+)")
 
 
 class MachoParser(SymbolParser):
-    """Of one object."""
+    """Parses one object."""
 
     FORMAT = "mach-o"
 

@@ -1,9 +1,9 @@
 """The symbols of files that are not ELF, as llvm-objdump prints them.
 
-It knows all variants of the formats and of their archives. What it prints of each file,
-`PATH:<TAB>file format ...` and a line for each symbol, is taken apart by a parser of the format
-(coff_symbols.py, macho_symbols.py). A name with a newline reads as one that ends there; order files
-of these formats hold none either.
+It handles all variants of the formats and of their archives. A parser of the format
+(coff_symbols.py, macho_symbols.py) reads its output for each file: `PATH:<TAB>file format ...` and
+a line for each symbol. A name with a newline reads as one that ends there; order files of these
+formats cannot hold it either.
 """
 
 import os
@@ -28,16 +28,15 @@ class Symbol(NamedTuple):
     name: bytes
     local: bool
     x86: bool  # COFF for 32 bits, where names have more decorations
-    # What its section goes by in COFF: the first symbol of a COMDAT section; empty if it is none,
-    # which linkers do not order. In a linked file, and in Mach-O, the symbol itself.
+    # The leading symbol of its COFF section: the first one of a COMDAT section; empty for other
+    # sections, which linkers do not order. In a linked file, and in Mach-O, the symbol itself.
     leader: bytes
 
 
 class SymbolParser(ABC):
-    """Takes apart what llvm-objdump prints of one object; `linked` if it is no object, but a linked
-    file."""
+    """Parses llvm-objdump's output for one object, or for a linked file if `linked`."""
 
-    FORMAT: ClassVar[str]  # how llvm-objdump's name of it begins
+    FORMAT: ClassVar[str]  # the beginning of llvm-objdump's name for it
 
     def __init__(self, object_name: bytes, form: str, linked: bool):
         self._object = object_name
@@ -47,12 +46,12 @@ class SymbolParser(ABC):
 
     @abstractmethod
     def parse(self, line: bytes) -> Symbol | None:
-        """The symbol that a line is of, if it is defined in a section."""
+        """The symbol of a line, if it is defined in a section."""
 
 
 def symbols(paths: list[str], parsers: type[SymbolParser], linked: bool) -> Iterator[Symbol]:
     """The symbols that files of a format define, in their order."""
-    # What is no path at its start: it knows no `--`.
+    # llvm-objdump has no `--`: no path may begin like an option.
     paths = [os.path.join(".", path) if path.startswith(("-", "@")) else path for path in paths]
     command = [str(tools.llvm_tool("llvm-objdump")), "--syms", *paths]
     parser, suspect = None, ""
@@ -79,14 +78,14 @@ def symbols(paths: list[str], parsers: type[SymbolParser], linked: bool) -> Iter
 
 
 def _check(parser: SymbolParser | None, path: str) -> None:
-    """Refuses a file that has no symbols: of one that ends before they do, LLVM says nothing."""
+    """Refuses a file without symbols: LLVM reports nothing if a file ends before them."""
     if parser and path and not parser.found_any:
         raise BadData(path, "has no symbols", note="it is truncated, stripped, or empty: give the "
                                                    "objects of the link that is to be ordered")
 
 
 def _base_name(path: str, paths: list[str]) -> bytes:
-    """What is before the colon is one of the paths, for a member with `(member)` behind it."""
+    """The path before the colon is one of `paths`, for a member with `(member)` behind it."""
     known = set(paths)
     end = len(path)
     while path[:end] not in known and "(" in path[:end]:

@@ -13,19 +13,19 @@ from frontload.profile.startup_profile import Name, Profile
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: a profile, and what to look its names up in."""
+    """A request: a profile, and the files to look its names up in."""
 
     path: str  # of the profile
-    read: Callable[[], Profile]  # it is large: it is read while names are looked up
+    read: Callable[[], Profile]  # large: it is read while names are looked up
     linker: str  # by the name that the command line has for it
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
-    merged: list[str] = field(default_factory=list)  # the profiles that it was merged from, if any
+    merged: list[str] = field(default_factory=list)  # profiles that it was merged from, if any
     balanced: bool = False  # whether `sequence` is by LLVM's balanced partitioning
 
     @property
     def looked_up(self) -> bool:
-        """Whether there is anything to look names up in."""
+        """Whether there are files to look names up in."""
         return bool(self.binary or self.objects)
 
     @property
@@ -38,17 +38,17 @@ class Request:
 
     @cached_property
     def scenarios(self) -> list[Profile]:
-        """The profiles that it was merged from, or itself."""
+        """The profiles that it was merged from, or the profile itself."""
         return list(map(profile.read, self.merged)) or [self.profile]
 
     @cached_property
     def entries(self) -> list[Name]:
-        """The profile's names, in first-touch order; `entry` of a place is a position here."""
+        """The profile's names, in first-touch order; `entry` of a place is an index here."""
         return list(self.profile.touches)
 
     @cached_property
     def traces(self) -> list[list[int]]:
-        """Of each scenario, the entries that are symbols, by first touches."""
+        """For each scenario, the entries that are symbols, by first touch."""
         if not self.merged:
             return [[number for number in self.profile.order() if self.entries[number].has_symbol]]
         numbers = {name: number for number, name in enumerate(self.entries)}
@@ -57,7 +57,7 @@ class Request:
 
     @property
     def sequence(self) -> Iterator[tuple[int, Name]]:
-        """The entries with their numbers, in the order that the file shall have."""
+        """The entries with their numbers, in the order of the file."""
         numbers: Iterable[int] = range(len(self.entries))
         if self.balanced:
             numbers = dict.fromkeys([*balanced.order(self.traces), *numbers])
@@ -70,7 +70,7 @@ class Request:
 
     @property
     def in_link(self) -> Sequence[bool]:
-        """Of each entry whether it is defined at all; all are, if there is nothing to look in."""
+        """For each entry, whether it is defined at all; True if there are no files to look in."""
         if not self.looked_up:
             return [True] * len(self.entries)
         return self.resolved.defined(len(self.entries))
@@ -85,7 +85,7 @@ class Request:
         return names.startup_set(self.path, self.files)
 
     def found_and_missing(self) -> tuple[int, list[bytes]]:
-        """How many names are anywhere in what is linked, and those that are not.
+        """How many names are anywhere in the link, and those that are not.
 
         Strings, which linkers merge, are not looked for; nor are sections in a linked program.
         """
@@ -99,8 +99,7 @@ class Request:
 
 
 class Pieces(Iterable[bytes]):
-    """A file that is made while it is written, each time anew: it may have hundreds of megabytes.
-    """
+    """A file that is made each time it is written: it may have hundreds of megabytes."""
 
     def __init__(self, make: Callable[[], Iterator[bytes]]):
         self._make = make
@@ -114,7 +113,7 @@ class Pieces(Iterable[bytes]):
 
 @dataclass(frozen=True)
 class Order:
-    """A file for a linker, and what became of the names that it can order at all."""
+    """A file for a linker, and what became of the names that it can order."""
 
     data: bytes | Pieces
     found: int

@@ -1,14 +1,14 @@
 """Input sections in the order in which startup needs them, for linkers that know them by name.
 
-GNU ld and gold place input sections by patterns of their names, GNU ld also of the files they are
-in. A name may stand for more than one section: `.rodata.cst16`, the `.text` of what was not
-compiled with -ffunction-sections, static functions of one name. Its *namesakes* are those of all
-objects. Copies of one COMDAT group are none: only one of them is linked, from whichever object the
-linker finds first, so that they must not be told apart by object.
+GNU ld and gold place input sections by patterns of their names, GNU ld also by file. A name may
+stand for several sections: `.rodata.cst16`, the `.text` of objects compiled without
+-ffunction-sections, static functions of one name. The *namesakes* of a section are the sections of
+its name in all objects. Copies of one COMDAT group are no namesakes: only one of them is linked,
+from whichever object the linker finds first, so they must not be told apart by object.
 
-A linked program does not say what its input sections were called. With only that to look names up
-in, they are guessed, as compilers name them with -ffunction-sections and -fdata-sections, after one
-of the symbols at an address; a pattern that matches nothing does no harm.
+A linked program does not record the names of its input sections. With only a program to look in,
+they are guessed, as compilers name them with -ffunction-sections and -fdata-sections, after one of
+the symbols at an address; a pattern that matches nothing does no harm.
 """
 
 import re
@@ -26,9 +26,9 @@ from frontload.order import aliases
 from frontload.order.request import Request
 
 _UNLIKELY, _STARTUP = b".text.unlikely.", b".text.startup"
-_SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
+_SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # its section is .text.unlikely.NAME, without this suffix
 _WITHOUT_COLD = tuple(prefix for prefix in PREFIXES["text"] if prefix != _UNLIKELY)
-# What constructs a file's globals is in .text.startup, all of it run at startup.
+# Constructors of a file's globals are in .text.startup, all of it run at startup.
 _INITIALIZER = (b"_GLOBAL__", b"__cxx_global_var_init")
 
 
@@ -36,8 +36,8 @@ class InputSection(NamedTuple):
     name: bytes
     object: bytes = b""  # empty: of any object
     size: int = 0
-    namesakes: int = 0  # itself included, where it is in no COMDAT group
-    total: int = 0  # the bytes of all of these
+    namesakes: int = 0  # including itself, if it is in no COMDAT group
+    total: int = 0  # the bytes of all namesakes
 
     @property
     def is_unique(self) -> bool:
@@ -45,8 +45,8 @@ class InputSection(NamedTuple):
 
 
 class Guesses:
-    """Sections by their guessed names, each once: of each symbol which prefixes its sections have.
-    As columns, because there may be a million symbols."""
+    """Guessed sections, each once: symbols, and the prefixes of their sections. As columns, because
+    there may be a million symbols."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[bytes, ...], int] = {}  # all prefixes of a symbol: few differ
@@ -65,15 +65,15 @@ class Guesses:
 
 @dataclass
 class Sections:
-    """What to place, in order, by the class of the output section, and what there is besides."""
+    """The sections to place, in order, by the class of the output section, and other counts."""
 
     placed: Mapping[str, Sequence[InputSection]] = field(default_factory=dict)
     guessed: Mapping[str, Guesses] = field(default_factory=dict)  # in its place
-    elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
+    elsewhere: int = 0  # sections outside of OUTPUTS
 
 
 def find(request: Request) -> Sections:
-    """The sections that a profile's names are in, or by their names should be in."""
+    """The sections of a profile's names, found or guessed."""
     if not request.looked_up:
         raise Failure(f"{request.linker}: places sections, and a profile does not have their "
                       "names", note="give the objects and archives that are linked with --objects, "
@@ -119,7 +119,7 @@ def _guessed(request: Request, binary: str) -> dict[str, Guesses]:
                 has_initializers = True
                 of_class.add(b"", (_STARTUP,))
             owner = _SPLIT.sub(b"", symbol) if b".cold" in symbol else symbol
-            # The cold part of a function that was split is an entry of its own.
+            # The cold part of a split function is an entry of its own.
             is_whole = owner == symbol and symbol not in split
             of_class.add(symbol, PREFIXES["text"] if is_whole else _WITHOUT_COLD)
             if owner != symbol and owner not in owners:
@@ -129,7 +129,7 @@ def _guessed(request: Request, binary: str) -> dict[str, Guesses]:
 
 
 def notes(sections: Sections) -> list[str]:
-    """What a user should know about what is not placed."""
+    """Notes for users about sections that are not placed."""
     said = []
     if sections.guessed:
         said.append("the names of sections are guessed as -ffunction-sections -fdata-sections make "

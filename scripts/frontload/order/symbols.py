@@ -1,4 +1,4 @@
-"""What formats that list symbols, one a line, share: which are listed, counted and left out."""
+"""Formats with one symbol a line: which symbols are listed, counted and left out."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,27 +6,27 @@ from frontload.base import errors
 from frontload.order.request import Order, Request, lines
 from frontload.profile.startup_profile import Name
 
-WHITE_SPACE = b" \t\n\v\f\r"  # what LLVM's readers strip from the ends of a line
+WHITE_SPACE = b" \t\n\v\f\r"  # stripped from the ends of a line by LLVM's readers
 FUNCTIONS, SYMBOLS = ("function",), ("function", "data")
 
 
 def unversioned(name: bytes) -> bytes:
-    """Of a symbol with a version of ELF (`name@@VERSION`, by .symver) what is before the @."""
+    """The part before the @ of a symbol with an ELF version (`name@@VERSION`, by .symver)."""
     return name.partition(b"@")[0] or name
 
 
 def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], list[bytes | None]],
                  in_link: Sequence[bool], reason: str,
                  kinds: tuple[str, ...] = SYMBOLS) -> Order:
-    """The file of a linker that knows entries of some kinds by lines of their own.
+    """The file of a linker that takes a line for each entry of some kinds.
 
     spell: the lines for an entry, by its number and name, with None in place of one that cannot be
            written
-    in_link: of each entry whether it is defined at all
-    reason: what names that cannot be written have
+    in_link: for each entry, whether it is defined at all
+    reason: what makes names unwritable
     """
     written: dict[bytes, None] = {}
-    found: dict[bytes, bool] = {}  # of each different name; the same name may have several entries
+    found: dict[bytes, bool] = {}  # by name; the same name may have several entries
     refused: set[bytes] = set()
     others = 0
     for number, entry in request.sequence:
@@ -47,8 +47,8 @@ def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], lis
 
 def report(order: Order, linker: str, refused: int, reason: str, entries: int, others: int,
            kinds: tuple[str, ...]) -> None:
-    """Says in an order how many names its format cannot hold, and why it has fewer names than a
-    profile of so many entries, of which some are of other kinds."""
+    """Notes in an order how many names its format cannot hold, and why it has fewer names than the
+    profile has entries, `others` of which are of other kinds."""
     if refused:
         order.warnings.append(f"{errors.count(refused, 'name')} left out, which {linker} cannot "
                               f"read from a file: {reason}")

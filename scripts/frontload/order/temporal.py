@@ -1,12 +1,12 @@
 """The order as a temporal profile, for lld's own orderer and for llvm-profdata.
 
-lld orders by it with --irpgo-profile=FILE --bp-startup-sort=function: by balanced partitioning,
-over all traces, of which there is one for each startup profile given. Names of data do as well,
-since lld looks up sections of any kind.
+lld orders by it with --irpgo-profile=FILE --bp-startup-sort=function: by balanced partitioning over
+all traces, one for each given startup profile. Names of data also work, since lld looks up sections
+of any kind.
 
-lld knows a section by only one of the names that lie in it, and that may be another than a profile
-has: with the names of cc1's profile alone its cold start had 252 major faults, with all names of
-the same places 150. So all of these are written, where there is something to look them up in.
+lld finds a section by only one of its symbols, which may not be the profile's: with the names of
+cc1's profile alone its cold start had 252 major faults, with all names of the same places 150. So
+all of them are written, where they can be looked up.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,12 +1,12 @@
-"""Temporal profiles: how LLVM's own tools write down in which order functions are first called.
+"""Temporal profiles: LLVM's record of the order in which functions are first called.
 
-clang's -pgo-temporal-instrumentation makes such profiles; `llvm-profdata merge` and `order` read
-them, and lld. The text form, which all of these read, is
+clang's -pgo-temporal-instrumentation makes such profiles; `llvm-profdata merge`, `order` and lld
+read them. The text form, which all of them read, is
 
     :ir
     :temporal_prof_traces
     2                              the number of traces
-    2                              how many there were before some were dropped: as many
+    2                              how many there were before some were dropped: the same
     1                              the weight of the first trace
     main,a.c;helper,_Z3foov        its functions in the order of their first calls
     ...                            the other traces, and an empty line
@@ -15,12 +15,12 @@ them, and lld. The text form, which all of these read, is
     1                              takes this for its counts, the number of its counters
     1                              and their values
 
-A trace holds hashes of names; what has no such last part is a hash of which nobody knows the name.
-A local function is `file;name`; lld passes over the file.
+A trace holds hashes of names; without this last part, the name of a hash is unknown.
+A local function is `file;name`; lld ignores the file.
 
 A name ends at a comma, white space around it is stripped, and `;` ends a file's name. A line that
 starts with `#` is a comment, one with `:` a header, and behind a function one with `$`, or a
-number, still belongs to it. So names with any of that, or that are numbers, cannot be written.
+number, still belongs to it. So names with any of these, or that are numbers, cannot be written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ MERGED_LENGTH = 10_000  # `llvm-profdata merge` cuts longer traces, unless told 
 NOT_WRITABLE = ("a comma, a semicolon, a newline, one of #:$ at the start, a space at an end, or "
                 "nothing but digits")
 _WHITE_SPACE = b" \t\n\v\f\r"
-_SPECIAL = _WHITE_SPACE + b",;#:$"  # of which nearly no name has any
-_PIECE = 4096  # names that are written at a time
+_SPECIAL = _WHITE_SPACE + b",;#:$"  # rare in names
+_PIECE = 4096  # names written at a time
 
 
 class Trace(NamedTuple):
@@ -41,14 +41,14 @@ class Trace(NamedTuple):
 
 
 def spell(name: bytes, file: bytes = b"") -> bytes | None:
-    """A function's name as it stands in a temporal profile; None if it cannot."""
+    """A function's name in a temporal profile; None if it cannot be written."""
     if not _writable(name):
         return None
     return file + b";" + name if file and _writable(file) else name
 
 
 def _writable(name: bytes) -> bool:
-    if name.translate(None, _SPECIAL) == name:  # half of the time of a pattern
+    if name.translate(None, _SPECIAL) == name:  # takes half the time of a pattern
         return not name.isdigit()
     return (name == name.strip(_WHITE_SPACE) and not name.startswith((b"#", b":", b"$"))
             and not any(byte in name for byte in (b",", b";", b"\n")))

@@ -1,4 +1,4 @@
-"""The kernel's page cache, file by file: what of a file is in it, and how to empty or fill it.
+"""The kernel's page cache, file by file: looks at pages, drops them, and loads them.
 
 A cold start is only cold if the file's pages are gone, and the kernel promises nothing: it keeps
 pages that are dirty, mapped by a process, being read, or on a file system in memory. So we check
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from frontload.base.errors import Failure
 from frontload.pagecache import kernel
-from frontload.pagecache.kernel import may_look as may_look  # part of this module, too
+from frontload.pagecache.kernel import may_look as may_look  # re-exported
 from frontload.pagecache.mounts import why_resident
 
 if TYPE_CHECKING:
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 _DROP_CACHES = "/proc/sys/vm/drop_caches"
 
-# Reads that a process started go on after it has exited, and a throttled device takes its time.
+# Reads of a process go on after it has exited, and a throttled device takes its time.
 _SETTLE_SECONDS = 30.0
 _POLL_SECONDS = 0.01
-# A page can be in the cache and never become resident: of one that was written in part, on a file
-# system of blocks smaller than pages, the other blocks are not read. What does not change for this
-# long is such a page; a page that is being read is held back by no device for half of that.
+# A page can be in the cache and never become resident: if one was written in part, on a file system
+# with blocks smaller than pages, its other blocks are not read. A page that does not change for
+# this long is such a page; no device holds back a read for half of that.
 _UNCHANGED_SECONDS = 2.0
 # Without cachestat (before Linux 6.5) nothing tells whether pages are still being read. The block
 # layer holds a throttled request back for at most one slice of 100 ms.
 _QUIET_SECONDS = 0.12
-# What was read is soon reclaimed by some kernels, memory free or not (see lock).
+# Some kernels soon reclaim pages that were read, memory free or not (see lock).
 _LOADS = 5
 
 
 def residency(path: os.PathLike[str] | str) -> "Residency":
     """Which pages of a file are in the page cache; fails where the kernel would not tell."""
-    # Here, because it needs numpy, and who only asks whether files can be evicted does not.
+    # Here, because it needs numpy, and callers that only ask about eviction do not.
     from frontload.pagecache.residency import Residency
 
     return Residency.of(*_look(path))
 
 
 def _look(path: os.PathLike[str] | str) -> tuple[int, bytes]:
-    """The size of a file, and what kernel.resident says of it."""
+    """The size of a file, and kernel.resident for it."""
     if not may_look(path):
         raise Failure(f"{os.fspath(path)}: cannot see which of its pages are resident: the kernel "
                       "tells only those who own the file or may write to it",
@@ -59,7 +59,7 @@ def _resident_pages(path: os.PathLike[str] | str) -> int:
 
 
 def settle(*paths: os.PathLike[str] | str, sleep=time.sleep) -> None:
-    """Waits until all reads of the files that are under way have ended."""
+    """Waits until all current reads of the files have ended."""
     untold = False
     for path in paths:
         with open(path, "rb") as file:
@@ -90,7 +90,7 @@ def _still_read(path: os.PathLike[str] | str) -> Failure:
 
 
 def settled(path: os.PathLike[str] | str, sleep=time.sleep) -> "Residency":
-    """The residency once all reads that are under way have ended."""
+    """The residency once all current reads have ended."""
     if not may_look(path):
         return residency(path)  # refuses
     settle(path, sleep=sleep)
@@ -98,18 +98,18 @@ def settled(path: os.PathLike[str] | str, sleep=time.sleep) -> "Residency":
 
 
 def drop(path: os.PathLike[str] | str) -> None:
-    """Asks the kernel to drop a file's pages; whether it did is for the caller to see."""
+    """Asks the kernel to drop a file's pages; the caller must check whether it did."""
     with open(path, "rb") as file:
         try:
             os.fsync(file.fileno())  # dirty pages are kept
         except OSError as problem:
-            if problem.errno != errno.EINVAL:  # what cannot be written has none (EROFS)
+            if problem.errno != errno.EINVAL:  # a file that cannot be written has none (EROFS)
                 raise
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def try_to_drop(*paths: os.PathLike[str] | str, sleep=time.sleep) -> list[int]:
-    """Drops the files' pages, also those that are being read, and tells of each how many stayed."""
+    """Drops the files' pages, also those being read; returns for each how many stayed."""
     known = [_dropped(path, sleep) for path in paths]
     found = [pages for pages in known if pages is not None]
     if len(found) < len(known):
@@ -122,7 +122,7 @@ def try_to_drop(*paths: os.PathLike[str] | str, sleep=time.sleep) -> list[int]:
 
 
 def _dropped(path: os.PathLike[str] | str, sleep) -> int | None:
-    """How many pages stay; None if the kernel cannot tell whether more is to come."""
+    """How many pages stay; None if the kernel cannot tell whether more will come."""
     last = None
     for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
         drop(path)
@@ -132,7 +132,7 @@ def _dropped(path: os.PathLike[str] | str, sleep) -> int | None:
         if cached is None:
             return None
         if cached == left:
-            # What had only just been read stays once, what is mapped or locked always.
+            # Pages that had just been read stay once, mapped or locked pages always.
             if cached == 0 or cached == last:
                 return left
             last = cached
@@ -147,7 +147,7 @@ def may_drop_everything() -> bool:
 
 
 def drop_everything() -> None:
-    """Drops all that the kernel lets go of all files, and of its directories and inodes."""
+    """Drops all pages, directories and inodes that the kernel lets go."""
     os.sync()  # dirty pages are kept
     Path(_DROP_CACHES).write_text("3", "ascii")
 

@@ -1,4 +1,4 @@
-"""What the kernel tells of a file's pages, and how it is asked: mincore, cachestat and mlock."""
+"""The kernel's calls about the pages of a file: mincore, cachestat and mlock."""
 
 import ctypes
 import mmap
@@ -12,7 +12,7 @@ PAGE_SIZE = mmap.PAGESIZE
 _SYS_CACHESTAT = 451  # the same number on every architecture
 _OVERLAYFS_MAGIC = 0x794C7630  # include/uapi/linux/magic.h
 _CAP_FOWNER = 3
-_FIRST_BIT = bytes(state & 1 for state in range(256))  # of what mincore says; others are not set
+_FIRST_BIT = bytes(state & 1 for state in range(256))  # of mincore's bytes; other bits are not set
 _MAP_FAILED = ctypes.c_void_p(-1).value
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -28,8 +28,8 @@ for _call in (_libc.munmap, _libc.mlock):
 def may_look(path: os.PathLike[str] | str) -> bool:
     """Whether the kernel tells us the residency of a file.
 
-    Since Linux 5.2 only its owner and those who may write it are told; for everybody else mincore
-    says, without an error, that every page is resident.
+    Since Linux 5.2 only its owner and those who may write it are told; for all others mincore
+    reports, without an error, that every page is resident.
     """
     if os.stat(path).st_uid == os.geteuid() or os.access(path, os.W_OK, effective_ids=True):
         return True
@@ -70,26 +70,26 @@ def cached_pages(file: BinaryIO) -> int | None:
     """How many pages are in the cache or on their way there; None if the kernel cannot say."""
     size = size_of(file)
     if size == 0:
-        return 0  # to the kernel, 0 bytes are all that follow
+        return 0  # cachestat takes 0 bytes as all that follow
     counts = cachestat(file, 0, size)
     if counts is None:
         return None
-    # The pages of a file on overlayfs are those of a file below, of which it knows nothing.
+    # The pages of a file on overlayfs are those of a file below, which overlayfs does not count.
     return None if counts.cached == 0 and _is_on_overlay(file) else counts.cached
 
 
 class CacheCounts(NamedTuple):
-    """What cachestat(2) tells of a range, in pages."""
+    """The counts of cachestat(2) for a range, in pages."""
 
     cached: int
     dirty: int
     in_writeback: int
-    evicted: int  # paged out since they were read; what was dropped on request is not
+    evicted: int  # paged out since they were read; not if dropped on request
     recently_evicted: int
 
 
 def cachestat(file: BinaryIO, offset: int, size: int) -> CacheCounts | None:
-    """Of `size` bytes of a file, at least one, from `offset` on; None if the kernel refuses."""
+    """For `size` bytes of a file, at least one, from `offset` on; None if the kernel refuses."""
     extent = (ctypes.c_uint64 * 2)(offset, size)
     counts = (ctypes.c_uint64 * len(CacheCounts._fields))()
     if _libc.syscall(_SYS_CACHESTAT, file.fileno(), extent, counts, 0):
@@ -98,15 +98,15 @@ def cachestat(file: BinaryIO, offset: int, size: int) -> CacheCounts | None:
 
 
 def _is_on_overlay(file: BinaryIO) -> bool:
-    status = (ctypes.c_long * 32)()  # larger than struct statfs, of which f_type is the first
+    status = (ctypes.c_long * 32)()  # larger than struct statfs, whose first field is f_type
     return _libc.fstatfs(file.fileno(), status) == 0 and status[0] == _OVERLAYFS_MAGIC
 
 
 def lock(path: os.PathLike[str] | str) -> Mapping:
     """Reads a file into the cache and keeps it there until the returned mapping is closed.
 
-    To have been read is not enough: kernels reclaim pages also while there is plenty of memory
-    (DAMON, memory cgroups).
+    Reading alone is not enough: kernels reclaim pages even with plenty of free memory (DAMON,
+    memory cgroups).
     """
     with open(path, "rb") as file:
         mapping = Mapping(file, size_of(file))

@@ -13,7 +13,7 @@ def file_system(path: os.PathLike[str] | str) -> str:
 
 
 def mount_source(path: os.PathLike[str] | str) -> str:
-    """What the file system that a file is on was mounted from."""
+    """The source of the mount that a file is on."""
     return _mount(path)[1]
 
 
@@ -23,10 +23,9 @@ def _mount(path: os.PathLike[str] | str) -> tuple[str, str]:
 
 
 def mount_in(mounts: bytes, path: bytes) -> tuple[str, str]:
-    """The type and source of a file's file system, of mountinfo's text: the longest mount point
-    above the path decides, and the last of those that are mounted over each other. (Device numbers
-    would not do: those of files on btrfs are not in the table.)
-    """
+    """The type and source of a file's file system, from mountinfo's text: the longest mount point
+    above the path decides, and the last of several on top of each other. (Device numbers would not
+    do: those of files on btrfs are not in the table.)"""
     best, found = b"", (b"unknown", b"none")
     for line in mounts.splitlines():
         fields, _, tail = line.partition(b" - ")
@@ -53,7 +52,7 @@ def mapped_by(path: os.PathLike[str] | str) -> list[str]:
                 name = (process / "comm").read_text("utf-8", "replace").strip()
                 found.append(f"{name} ({process.name})")
         except OSError:
-            continue  # it ended meanwhile, or belongs to somebody else
+            continue  # it ended meanwhile, or belongs to another user
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which pages of a file are in the page cache, as a value: counted, told as runs and as text.
+"""Which pages of a file are in the page cache, as a value: counted, as runs, and as text.
 
 resident  a page that is in the page cache and up to date
 run       a range of consecutive resident pages; a start that reads in order leaves few of them
@@ -20,7 +20,7 @@ class Residency:
 
     @classmethod
     def of(cls, size: int, states: bytes) -> "Residency":
-        """As the kernel tells it (see kernel.resident)."""
+        """From the kernel's bytes (see kernel.resident)."""
         return cls(size, np.frombuffer(states, np.uint8).astype(bool))
 
     def without(self, other: "Residency") -> "Residency":

@@ -1,1 +1,1 @@
-"""Traces and startup profiles: their formats, and how the first become the second."""
+"""Traces and startup profiles: their formats, and how traces become profiles."""

@@ -1,4 +1,4 @@
-"""From addresses to names: what of a linked file a touch belongs to, and how much it touches.
+"""From addresses to names: which part of a linked file a touch belongs to, and how many bytes.
 
 A FUNCTION, BLOCK or CODE address belongs to the function that starts there, or else to the
 innermost one that it lies inside: a hook in a function's body records the address of its call, not
@@ -6,13 +6,13 @@ of the entry. A DATA address stands for a granule of 16 bytes, and belongs to ev
 overlaps it. With the map of the link (link_map.py) it also belongs to every merged string that
 overlaps it, and to every input section of which it overlaps a part without a symbol.
 
-CODE and DATA tell how much is touched: the bytes of their granules that lie in what they belong to.
-FUNCTION and BLOCK tell nothing of that; nor is there anything to tell of a symbol without a size.
+CODE and DATA also tell how much is touched: the bytes of their granules within the part. FUNCTION
+and BLOCK do not; nor is anything known for a symbol without a size.
 
 Of several symbols at one address (aliases) symbol_names.py chooses one.
 
-Whoever has a name has a number: thousands of traces, and millions of touches, are resolved before
-the first name is made. Names are compared by hashes, and by themselves only where these are equal.
+Each group with a name has a number: thousands of traces, and millions of touches, are resolved
+before the first name is made. Names are compared by hash, and if hashes are equal, by content.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,27 +32,27 @@ from frontload.profile.startup_profile import Name, Touched
 from frontload.profile.symbol_names import SymbolNames, nameable
 from frontload.profile.touched import TouchedNumbers
 
-# Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
+# By default Linux reads 128 KiB around a fault, but half of that lies before it.
 WINDOW = 64 * 1024
 
 _UNKNOWN, _NAMELESS = -2, -1
 
 
 class _Named(Protocol):
-    """Something that has names for groups of address ranges."""
+    """Groups of address ranges that have names."""
 
     ranges: Ranges
 
     def names(self, groups: np.ndarray) -> Sequence[Name | None]:
-        """The names of groups, of those that can have one in a profile."""
+        """The names of groups; None for a group that has none in a profile."""
 
 
 class Resolver:
     """Names for the addresses of one linked file.
 
-    The number of a name is that of its first group that was seen: those of functions come first,
-    then those of data, strings, and sections. Other processes that read the same file may have seen
-    another group of the same name; apart from that they have the same numbers.
+    The number of a name is that of its first seen group: functions come first, then data, strings,
+    and sections. Other processes that read the same file may have seen another group of the same
+    name; apart from that they have the same numbers.
     """
 
     def __init__(self, elf: elves.Elf):
@@ -65,7 +65,7 @@ class Resolver:
         self._give_numbers(self._functions, self._data)
 
     def use_map(self, link_map: LinkMap) -> None:
-        """Gives what no symbol names a name, too; to be called before the first `resolve`."""
+        """Gives names to places without symbols; to be called before the first `resolve`."""
         self._strings = MergedStrings(self._elf, link_map.strings)  # refuses a map of another link
         self.link_map = link_map
         self._functions.link_map = self._data.link_map = link_map
@@ -76,13 +76,13 @@ class Resolver:
         # Where the groups of each kind begin.
         self._begins = np.cumsum([0, *(len(named.ranges.start) for named in kinds)])
         self._number = np.full(self._begins[-1], _UNKNOWN, np.int32)
-        self._place = np.zeros(self._begins[-1], np.int32)  # of use in _in_order alone
-        # The hashes of names that have a number, ascending, and these numbers.
+        self._place = np.zeros(self._begins[-1], np.int32)  # used only in _in_order
+        # The hashes of numbered names, ascending, and their numbers.
         self._hashes, self._of_hash = np.empty(0, np.uint64), np.empty(0, np.int32)
 
     def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> TouchedNumbers:
-        """What a process touched; the touches are given in order. What the linker makes itself
-        (merged constants, tables for the loader) needs no name: it is not counted as nameless."""
+        """What a process touched; the touches are given in order. Parts made by the linker
+        (merged constants, tables for the loader) need no name: they are not counted as nameless."""
         granules = addresses & ~np.uint64(traces.GRANULE - 1)
         data = np.flatnonzero(kinds == traces.DATA)
         code = np.flatnonzero(kinds != traces.DATA)
@@ -120,7 +120,7 @@ class Resolver:
     def _made(self, groups: np.ndarray) -> list[Name]:
         found = np.empty(len(groups), object)
         for kind, mine in self._by_kind(groups):
-            # Not as a list, of which numpy would take each name for a row.
+            # Not as a list: numpy would make a row of each name.
             found[mine] = np.fromiter(self._kinds[kind].names(groups[mine] - self._begins[kind]),
                                       object, len(mine))
         return found.tolist()
@@ -134,25 +134,25 @@ class Resolver:
                 yield kind, mine
 
     def names_of(self, touched: TouchedNumbers) -> dict[Name, Touched]:
-        """What a process touched, by name."""
+        """The touches of a process, by name."""
         amounts = sums.touched_of(touched.amounts)
         numbers = touched.numbers.tolist()
         return {name: amounts.get(number, Touched())
                 for number, name in zip(numbers, self.names(numbers), strict=True)}
 
     def _in_order(self, hits: list["_Hits"]) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers in order of first touch, those of one touch by address; and the amounts."""
+        """The numbers in order of first touch, for one touch by address; and the amounts."""
         touch = np.concatenate([each.touch for each in hits])
         start = np.concatenate([each.named.ranges.start[each.group] for each in hits])
         groups = np.concatenate([begin + each.group for begin, each
                                  in zip(self._begins.tolist(), hits, strict=False)])
-        if len(touch) > len(hits[0].touch):  # those of functions are in order
+        if len(touch) > len(hits[0].touch):  # functions alone are in order
             groups = groups[np.lexsort((groups, start, touch))]
         self._look_up(groups)
         numbers = self._number[groups]
         numbers = numbers[numbers != _NAMELESS]
         place = np.arange(len(numbers), dtype=np.int32)
-        self._place[numbers[::-1]] = place[::-1]  # the last one that is written is the first
+        self._place[numbers[::-1]] = place[::-1]  # the last one written is the first
         return numbers[self._place[numbers] == place], self._amounts(hits)
 
     def _amounts(self, hits: list["_Hits"]) -> np.ndarray:
@@ -165,7 +165,7 @@ class Resolver:
         return sums.most(merged[merged[:, sums.NUMBER] != _NAMELESS])
 
     def _look_up(self, groups: np.ndarray) -> None:
-        """Gives numbers to the names of groups that have none."""
+        """Numbers the names of groups without a number."""
         new = sums.in_order(groups[self._number[groups] == _UNKNOWN])
         if not len(new):
             return
@@ -183,7 +183,7 @@ class Resolver:
             hashes[mine] = mixed(found, np.full(len(mine), kind, np.uint64))
         self._number[new[~is_named]] = _NAMELESS
         new, hashes = new[is_named], hashes[is_named]
-        # Of equal ones the first is the number, and any that had one before.
+        # Of equal hashes the first is the number, or one that is already known.
         known, first, which = np.unique(hashes, return_index=True, return_inverse=True)
         numbers = new[first]
         place = np.searchsorted(self._hashes, known)
@@ -202,8 +202,8 @@ class Resolver:
 
 @dataclass
 class _Hits:
-    """Pairs of a touch, by its number, and a group of `named` that it belongs to; it touches `size`
-    bytes of the group from `start` on."""
+    """Pairs of a touch, by its number, and a group of `named` that it belongs to; with the touched
+    bytes of the group, `size` from `start` on."""
 
     named: _Named
     touch: np.ndarray
@@ -223,8 +223,8 @@ class _Hits:
                      self.size[which])
 
     def amounts(self) -> np.ndarray:
-        """How much of each group is touched, where that is told; `number` is the group."""
-        # A touch is of one granule, and no two of the same granule count.
+        """How much of each group is touched, where that is known; `number` is the group."""
+        # A touch is of one granule, and each granule counts once.
         pieces = np.flatnonzero(self.size > 0)
         pieces = pieces[np.lexsort((self.start[pieces], self.group[pieces]))]
         start, group = self.start[pieces], self.group[pieces]
@@ -252,7 +252,7 @@ class _Hits:
 
 
 def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _Hits:
-    """The hits of touches that belong to every group that their granules overlap."""
+    """The hits of touches in every group that their granules overlap."""
     first = granules[touches]
     query, group = named.ranges.overlapping(first, first + np.uint64(traces.GRANULE))
     return _Hits.of(named, touches[query], group, granules)

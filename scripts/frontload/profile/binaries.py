@@ -22,12 +22,12 @@ class Binary:
     path: str
     linked: elf.Elf
     resolver: Resolver
-    collects: bool  # a profile of the compiler's, too
-    judged: dict[int, bool] = field(default_factory=dict)  # of these names, which are left out
+    collects: bool  # also a compiler's profile
+    judged: dict[int, bool] = field(default_factory=dict)  # by number, whether a name is left out
 
     def resolve(self, trace: Trace, mine: np.ndarray) -> tuple[TouchedNumbers, np.ndarray]:
-        """What a trace touched of this binary, where its events are `mine`, and the numbers that
-        are left out of that because only this build has them."""
+        """A trace's touches of this binary, by its events `mine`, and the numbers that are left out
+        because only this build has them."""
         touched = self.resolver.resolve(trace.kinds[mine], trace.addresses[mine])
         if not self.collects:
             return touched, touched.numbers[:0]
@@ -35,7 +35,7 @@ class Binary:
         return touched.only(~left_out), touched.numbers[left_out]
 
     def blocks(self, trace: Trace, module: Module) -> list[Touched]:
-        """The basic blocks that a trace touched, if it has any and the binary tells of them."""
+        """The basic blocks that a trace touched; none if the trace or the binary has no blocks."""
         if self.collects or not trace.tells_parts or not touched_blocks.has_map(self.linked):
             return []
         mine = trace.owners == trace.modules.index(module)
@@ -54,10 +54,10 @@ class Binary:
 
 
 class Binaries:
-    """Each is read once. They are where they were recorded, unless one is `given`; of several, the
-    build-id chooses.
+    """Opens each binary once, at its recorded path unless one is `given`; of several, the build-id
+    chooses.
 
-    link_map: the map of the link, for the names of data; to be set before the first is asked for
+    link_map: the map of the link, for the names of data; to be set before the first use
     """
 
     def __init__(self, given: str | Sequence[str] | None):
@@ -75,7 +75,7 @@ class Binaries:
             raise BadData(path, f"its build-id is {found}, but {trace} recorded {recorded}",
                           note="remove the traces of the old build (rm -r its folder) and record "
                                "again, or give the recorded program with --binary PATH")
-        # Behind the build-id: with another build a map of the link says less than that does.
+        # After the check of the build-id, which explains another build better than a map does.
         if self.link_map is not None and binary.resolver.link_map is None:
             self._once((path, self.link_map), partial(self._use_map, binary, self.link_map))
         return binary
@@ -88,18 +88,18 @@ class Binaries:
                      .linked.build_id == module.build_id), self._given[0])
 
     def at(self, key: object) -> Binary:
-        """A binary that `of` has given."""
+        """A binary that `of` has returned."""
         found = self._results[key]
         if isinstance(found, Failure):
             raise found
         return found
 
     def forget(self) -> None:
-        """Lets go of all that were given."""
+        """Releases all binaries."""
         self._results.clear()
 
     def _once(self, key: object, work: Callable[[], Binary]) -> Binary:
-        """What comes of some work, or the same failure each time."""
+        """The result of `work`, or the same failure each time."""
         if key not in self._results:
             try:
                 self._results[key] = work()

@@ -1,20 +1,19 @@
 """The basic blocks of functions in a startup profile: how many runs touched which.
 
-Blocks have numbers, which the compiler gives them, and which mean something only for one shape of a
-function: the hash of its map of blocks (lldplugin/elf/block_map.h) tells which. A profile that was
+The compiler numbers the blocks of a function, and the numbers hold only for one shape of it: the
+hash of its map of blocks (lldplugin/elf/block_map.h) identifies the shape. A profile that was
 merged from several builds has the blocks of each shape. Merging adds, so it is associative and
 commutative.
 
-In a profile they are header lines, one for each shape of a function, which readers that do not know
-them pass over:
+In a profile they are header lines, one for each shape of a function, which older readers ignore:
 
     blocks:HASH:NAME[:FILE] RUNS BLOCK,... [LABEL]
 
-NAME and FILE are those of the function's entry, in which `:` and spaces are written as `\\x3a` and
-`\\x20`. RUNS is how many runs with blocks touched the function in this shape, and each BLOCK is
-`ID`, or `ID=RUNS` if fewer runs touched it, by id. LABEL is that of the newest generation
-(generations.py) that touched it, if it has one: with that, the shape goes. Runs of all generations
-count alike, because only those that have this shape, and so these blocks, count at all.
+NAME and FILE are those of the function's entry, with `:` and spaces written as `\\x3a` and `\\x20`.
+RUNS is how many runs with blocks touched the function in this shape, and each BLOCK is `ID`, or
+`ID=RUNS` if fewer runs touched it, by id. LABEL is that of the newest generation (generations.py)
+that touched it, if it has one: the shape is left out with that generation. Runs of all generations
+count alike, because only runs with this shape, and so these blocks, count at all.
 """
 
 import re

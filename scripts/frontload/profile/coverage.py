@@ -1,31 +1,29 @@
 """How much of a startup profile lies in the front of a linked file.
 
-**What a name stands for** is decided where linkers decide it (resolver.py): all symbols of that
-name, or of the one that it has in this build, that are defined in a loaded section. A symbol
-without a size counts as one byte.
-A name is *placed* if all bytes of all its symbols lie in the front, *missing*
-otherwise (see `Reason`). Where the entry names an object, which a symbol table does not tell, one
-symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
-bytes of the file.
-Sections and strings, which no symbol names, cannot be found in a linked file: they do not count.
+**What a name stands for** is decided as in links (resolver.py): all symbols of that name, or of its
+name in this build, that are defined in a loaded section. A symbol without a size counts as one
+byte. A name is *placed* if all bytes of all its symbols lie in the front, *missing* otherwise (see
+`Reason`). Where the entry names an object, which a symbol table does not have, one symbol of
+several is enough. Symbols in .bss are always placed: they take no bytes of the file. Sections and
+strings have no symbols, so they cannot be found in a linked file and do not count.
 
-**The front.** A file that ld.frontload linked says where its front ends (elf/front.py). Other
-linkers gather what they are told to order into one block of each output section, and nothing marks
-it. For their files the front is, in each output section that holds a symbol of the profile, the
+**The front.** A file that ld.frontload linked records where its front ends (elf/front.py). Other
+linkers gather what they are told to order into one block of each output section, without a mark.
+For their files the front is, in each output section that holds a symbol of the profile, the
 *startup block*: of all windows that are at most 1.25 times as long as these symbols together (each
-rounded up to 16 bytes), the one with the most of their bytes, cut to the symbols that lie wholly
-inside; the first, if there are several.
+rounded up to 16 bytes), the first with the most of their bytes, cut to the symbols that lie wholly
+inside.
 
-**Coverage** is the names placed in the front, of the names in the profile, in percent. So a profile
-that has become stale fails a check as much as a layout that has come apart. With the report of the
-link, names that it left out on purpose are told from those that lie elsewhere for no good reason.
+**Coverage** is the percentage of the profile's names that are placed in the front. So a stale
+profile fails a check as much as a broken layout. The report of the link tells names that it left
+out on purpose from misplaced ones.
 
 **Density** is the bytes of the placed symbols (each byte once, without .bss) by the bytes of the
 front.
 
 **The longest ordered run** is the largest number of profile names that follow each other in the
 profile and in the file: of the names in one output section, in profile order, each starts no lower
-than the one before, and what lies between the end of one and the start of the next belongs to no
+than the one before, and all bytes between the end of one and the start of the next belong to no
 symbol (padding, jump tables) or to symbols of the profile. Names in other sections, and missing
 names, do not interrupt it.
 """
@@ -38,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontload.base.errors import BadData
-from frontload.base.intervals import FARTHEST, Cover, positions, signed
+from frontload.base.intervals import MAX_ADDRESS, Cover, positions, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
@@ -64,7 +62,7 @@ class Reason(StrEnum):
 class MissingName(NamedTuple):
     name: Name
     reason: Reason
-    section: bytes = b""  # where it is, if it is anywhere
+    section: bytes = b""  # the section it is in, if any
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class OrderedRun:
 
 @dataclass
 class ClassCount:
-    """Sums over a section class. A name counts where it is now; if it is nowhere, where it was."""
+    """Sums over a section class: the class of a name now, or if it is nowhere, as recorded."""
 
     names: int = 0
     present: int = 0
@@ -99,19 +97,19 @@ class ClassCount:
 
 @dataclass
 class Report:
-    """The answer. `blocks` is None for a file that ld.frontload linked."""
+    """The result. `blocks` is None for a file that ld.frontload linked."""
 
     classes: dict[str, ClassCount]
     ambiguous: int  # names that stand for several symbols
-    inexact: int  # names whose symbols are called otherwise now
+    inexact: int  # names whose symbols have other names now
     front_size: int
     ranges: list[front.Range]  # of the front in the file, in the order of a prefetch
-    unnamed: dict[bytes, int]  # bytes of the ranges that nobody named, by section
+    unnamed: dict[bytes, int]  # bytes of the ranges that no name led to, by section
     blocks: list[Block] | None
     longest_run: OrderedRun
     missing: list[MissingName]
     not_sought: int  # sections and strings
-    faded: int  # names that starts touch no more and that are gone, which count nowhere
+    faded: int  # names that are gone and no longer touched by starts; they count nowhere
 
     @property
     def names(self) -> int:
@@ -127,12 +125,12 @@ class Report:
 
     @property
     def left_out(self) -> int:
-        """The names that the linker left out on purpose, as far as its report says that."""
+        """The names that the linker left out on purpose, according to its report."""
         return sum(entry.reason == Reason.LEFT_OUT for entry in self.missing)
 
     @property
     def settled(self) -> float:
-        """The names that are where they should be, of those in the profile, in percent."""
+        """The percentage of the profile's names that are where they should be."""
         return 100 * (self.placed + self.left_out) / self.names
 
     @property
@@ -142,8 +140,8 @@ class Report:
 
     @property
     def is_mostly_unnamed(self) -> bool:
-        """Whether so much is read for nothing that somebody should know: a quarter, and more than a
-        window of 64 KiB, as ld.frontload says it."""
+        """Whether so much is read for nothing that users should know: a quarter, and more than a
+        window of 64 KiB, as in ld.frontload."""
         unnamed = sum(self.unnamed.values())
         return unnamed > 64 << 10 and unnamed > self.asked / 4
 
@@ -158,15 +156,15 @@ class Report:
 
 
 def suffices(report: Report, min_coverage: float, min_match: float) -> bool:
-    """Whether so many percent of the names are where they should be, and in the file at all."""
+    """Whether these percentages of names are where they should be, and in the file at all."""
     return (report.settled >= min_coverage
             and 100 * report.present >= min_match * report.names)
 
 
 def examine(elf: Elf, profile: Profile, places: Places,
             left_out: Collection[str] = ()) -> Report:
-    """Looks for the names of `profile` in a linked file, where they are at `places`. `left_out` are
-    those that its link says it has left out (front_report.py)."""
+    """Looks for the names of `profile` in a linked file, where they are at `places`. `left_out`:
+    the names that its link left out (front_report.py)."""
     symbols = elf.linked_symbols()
     entries = list(profile.touches)
     order = np.fromiter((number for number in profile.order() if entries[number].has_symbol),
@@ -205,7 +203,7 @@ def examine(elf: Elf, profile: Profile, places: Places,
 
 class _Found:
     """The rows of the symbol table that names stand for: pairs of `name`, the number of a name, and
-    `row`, by both. Of name i there are `count[i]`, from pair `first[i]` on."""
+    `row`, by both. Name i has `count[i]` pairs, from `first[i]` on."""
 
     def __init__(self, names: int, name: np.ndarray, row: np.ndarray):
         order = np.lexsort((row, name))
@@ -218,7 +216,7 @@ class _Found:
 
 
 def _find(elf: Elf, symbols: Symbols, numbers: np.ndarray, names: int, places: Places) -> _Found:
-    """`numbers` are those of the names that the profile's entries are, or -1."""
+    """`numbers`: for each entry of the profile the number of its name, or -1."""
     name, row = numbers[places.entry], places.row
     name, row, value = (column[name >= 0] for column in (name, row, places.value))
     if (row >= len(symbols.value)).any() or (symbols.value[row] != value).any():
@@ -230,8 +228,8 @@ def _find(elf: Elf, symbols: Symbols, numbers: np.ndarray, names: int, places: P
 
 
 def _may_be_another(symbols: Symbols, names: list[Name], found: _Found) -> np.ndarray:
-    """Which names are one of several symbols, and it takes the map of the link to tell which: the
-    name tells a file, and none of them is of that."""
+    """Which names only the map of the link could identify: several symbols have the name, it has a
+    file, and none of them is of that file."""
     tells_file = np.fromiter((bool(name.file) for name in names), bool, len(names))
     pairs = np.flatnonzero(tells_file[found.name])
     agrees = np.fromiter((
@@ -257,7 +255,7 @@ def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_plac
             count.present += names_in
             count.placed += int(np.count_nonzero(is_placed & (section == number)))
     nowhere = [names[number] for number in np.flatnonzero(~present).tolist()]
-    # Of a name that is in no section, but in the table.
+    # For names that are in no section, but in the table.
     rows = np.flatnonzero(~np.isin(symbols.type, constants.STT_NO_PLACE)) if nowhere else None
     undefined = set(symbols.names.find({name.name for name in nowhere}, rows)[1])
     missing, faded = [], 0
@@ -304,7 +302,7 @@ def _ranges(elf: Elf, symbols: Symbols, rows: np.ndarray) -> tuple[np.ndarray, .
     """Section, and start and end as offsets in it, of symbols that are in sections."""
     section = symbols.section[rows]
     start = (symbols.value[rows] - elf.sections["addr"].astype(np.uint64)[section]).astype(np.int64)
-    start = np.maximum(signed(start), -FARTHEST)
+    start = np.maximum(signed(start), -MAX_ADDRESS)
     return section, start, start + signed(symbols.size[rows])
 
 
@@ -352,13 +350,13 @@ def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name])
 
 
 class _Used:
-    """Which of the holes between the ranges of a cover have bytes of other ranges, of which there
-    may be millions: none of them is kept."""
+    """Which holes between the ranges of a cover have bytes of other ranges. There may be millions
+    of these: none is kept."""
 
     def __init__(self, cover: Cover):
         is_hole = cover.end[:-1] < cover.start[1:]
         self._start, self._end = cover.end[:-1][is_hole], cover.start[1:][is_hole]
-        self._changes = np.zeros(len(self._start) + 1, np.int64)  # of how many ranges use a hole
+        self._changes = np.zeros(len(self._start) + 1, np.int64)  # of the ranges that use a hole
 
     def add(self, start: np.ndarray, end: np.ndarray) -> None:
         first = positions(self._end, start, "right")
@@ -369,8 +367,8 @@ class _Used:
         self._changes -= np.bincount(behind[some], minlength=count)
 
     def between(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Whether there are such bytes in each range; both of its ends are ends of a range of the
-        cover, or of one that it was made of."""
+        """Whether each range has such bytes; its ends are ends of ranges of the cover, or of ranges
+        that the cover was made of."""
         before = np.concatenate([[0], np.cumsum(np.cumsum(self._changes[:-1]) > 0)])
         first = positions(self._start, start)
         behind = positions(self._end, end, "right")

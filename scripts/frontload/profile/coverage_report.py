@@ -9,7 +9,7 @@ from frontload.profile.coverage import Reason, Report
 from frontload.profile.startup_profile import Profile
 from frontload.profile.summary import text
 
-_SHOWN = 5  # missing names that are shown for each reason
+_MAX_SHOWN = 5  # missing names for each reason
 
 
 def _shown(name: bytes) -> str:
@@ -26,7 +26,7 @@ def show(binary: str, startup: Profile, report: Report) -> None:
     if report.unnamed:
         largest = sorted(report.unnamed, key=report.unnamed.__getitem__, reverse=True)
         print(f"read along though nobody named it: {sum(report.unnamed.values()):,} of "
-              f"{report.asked:,} bytes, in {', '.join(map(_shown, largest[:_SHOWN]))}")
+              f"{report.asked:,} bytes, in {', '.join(map(_shown, largest[:_MAX_SHOWN]))}")
     ordered = report.longest_run
     if ordered.names:
         print(f"longest ordered run: {count(ordered.names, 'name')} in "
@@ -52,11 +52,11 @@ def show(binary: str, startup: Profile, report: Report) -> None:
         missing = [entry for entry in report.missing if entry.reason == reason]
         if missing:
             print(f"{reason}: {count(len(missing), 'name')}")
-            for entry in missing[:_SHOWN]:
+            for entry in missing[:_MAX_SHOWN]:
                 place = f" ({_shown(entry.section)})" if entry.section else ""
                 print(f"  {_shown(entry.name.name)}{place}")
-            if len(missing) > _SHOWN:
-                print(f"  and {len(missing) - _SHOWN} more (--json lists all)")
+            if len(missing) > _MAX_SHOWN:
+                print(f"  and {len(missing) - _MAX_SHOWN} more (--json lists all)")
 
 
 def _where(report: Report) -> str:

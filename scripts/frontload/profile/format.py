@@ -148,17 +148,17 @@ from frontload.profile.startup_profile import (
 
 MAGIC = b"frontload-startup-profile"
 MAJOR = 5
-# The versions that are enough for profiles without any.
+# The versions for profiles without generations, spreads or stretches.
 _WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 4, 3, 2
 _tuple = tuple.__new__
-_PIECE, _LINE = 4096, 64  # lines that are read and written at a time, and bytes of one
+_PIECE, _LINE = 4096, 64  # lines that are read and written at a time, and bytes of a line
 
-_FIRST_LINE = len(MAGIC) + 32  # bytes that it has at most
+_MAX_FIRST_LINE = len(MAGIC) + 32  # bytes that it has at most
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
 _AGAIN = "make it again from its traces with: frontload profile TRACE... -o FILE"
 _NUMBER = re.compile(rb"0|[1-9][0-9]{0,18}")
-_MOST_RUNS = 10 ** 18 - 1
+_MAX_RUNS = 10 ** 18 - 1
 _ESCAPE = re.compile(rb"\\(\\|t|n|x[0-9a-fA-F]{2}|)")
 _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f\udc80-\udcff]")
 _PLAIN = bytes(byte for byte in range(0x20, 0x7f) if byte != 0x5c)
@@ -178,7 +178,7 @@ def escape(name: bytes) -> bytes:
 
 
 def _is_plain(text: bytes) -> bool:
-    """Whether it is written as it is, and can be told so by looking at its bytes alone."""
+    """Whether a text is written unchanged, as its bytes alone show."""
     return not text.translate(None, _PLAIN)
 
 
@@ -198,9 +198,9 @@ def unescape(text: bytes) -> bytes:
 
 
 def to_bytes(profile: Profile) -> bytes:
-    if profile.runs > _MOST_RUNS:
+    if profile.runs > _MAX_RUNS:
         raise Failure(f"{os.fsdecode(profile.program)}: its runs count as {profile.runs}, of which "
-                      f"a profile can tell {_MOST_RUNS}",
+                      f"a profile can tell {_MAX_RUNS}",
                       note="give smaller weights, or keep fewer generations")
     version = _WITHOUT_STRETCHES
     if any(map(operator.attrgetter("touched.stretch"), profile.touches.values())):
@@ -238,7 +238,7 @@ def _entry_lines(entries: list[tuple[Name, Touch]], several: bool,
     than the whole file.
 
     several: whether there are several generations
-    kept_by: which of the kept runs touched a name, where not all of them did that could
+    kept_by: the kept runs that touched a name, unless all did that could
     """
     starts = _Known(_show_start)
     touches = _Known(_show_touched)
@@ -262,7 +262,7 @@ def _entry_lines(entries: list[tuple[Name, Touch]], several: bool,
 
 
 class _Known(dict[Key, Value]):
-    """What is asked for again and again, made once."""
+    """Values for repeated keys, each made once."""
 
     def __init__(self, make: Callable[[Key], Value]):
         self._make = make
@@ -312,7 +312,7 @@ def parse(data: bytes, path: os.PathLike[str] | str) -> Profile:
 
 
 def _parse(stream: IO[bytes], path: os.PathLike[str] | str) -> Profile:
-    first = stream.readline(_FIRST_LINE)
+    first = stream.readline(_MAX_FIRST_LINE)
     version = _check_first_line(first, path)
     _check_end(first, 0, path)
     header: dict[bytes, Any] = {}
@@ -338,8 +338,8 @@ def _parse(stream: IO[bytes], path: os.PathLike[str] | str) -> Profile:
 
 
 def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines, some at a time, so that the file need not be in memory besides what is made of it.
-    """
+    """The lines, some at a time, so that the file and its profile need not be in memory
+    together."""
     while piece := stream.read(_PIECE * _LINE):
         yield piece if piece.endswith(b"\n") else piece + stream.readline()
 
@@ -415,7 +415,7 @@ def _check_generations(made: Profile, generations: tuple[Generation, ...]) -> No
 
 
 def _parse_kept_by(text: bytes, kind: str, runs: int, profile: Profile) -> int:
-    """Which of the kept runs have touched a name, of so many that have."""
+    """Which of the kept runs touched a name that `runs` runs touched."""
     could = profile.kept.of(kind != "function")
     word = kept_runs.parse_word(text, could)
     weight = profile.weight_of_kept(word)
@@ -427,8 +427,8 @@ def _parse_kept_by(text: bytes, kind: str, runs: int, profile: Profile) -> int:
 
 
 class _Fields:
-    """Reads entries into a profile, of which the header has been read. What many of them have in
-    common is read once, and kept once."""
+    """Reads entries into a profile whose header has been read. Fields that many entries share are
+    read once, and kept once."""
 
     def __init__(self, profile: Profile):
         self.profile = profile
@@ -442,8 +442,7 @@ class _Fields:
         self._files = _Known(_parse_name)
 
     def add(self, line: bytes, is_plain: bool) -> None:
-        """Adds an entry, in which nothing is escaped if it is plain; raises ValueError if it is
-        none."""
+        """Adds an entry, without escapes if it is plain; raises ValueError if it is none."""
         fields = line.split(b"\t", 7)
         if len(fields) == 6:
             first, second, runs, step, touched, name = fields
@@ -459,7 +458,7 @@ class _Fields:
             name = _parse_name(name)
         number, by_generation, kept = self._runs[runs, kind]
         rank = self._rank + more
-        # As Name(...) and Touch(...), in a third of the time.
+        # Name(...) and Touch(...), in a third of the time.
         entry = _tuple(Name, (kind, section_class, name, file))
         touch = _tuple(Touch, (number, rank, self._touched[touched], (), by_generation))
         if spread is not None:
@@ -475,7 +474,7 @@ class _Fields:
 
 
 def _parse_step(text: bytes) -> tuple[int, bytes | None]:
-    """How much is added to the rank, and the spread if there is one."""
+    """The step of the rank, and the spread if there is one."""
     if not text.startswith(b"+"):
         raise ValueError(f"the step `{text.decode()}` does not start with +")
     more, at, spread = text[1:].partition(b"@")

@@ -1,7 +1,7 @@
-"""The report of a link, which ld.frontload writes with --front-report: what check uses of it.
+"""The report of a link, which ld.frontload writes with --front-report: the part that check uses.
 
-The linker leaves names out of the front on purpose that cost less to fault in than to read with it,
-such as a function that shares a section of 100 KB with others. Only it knows which these are.
+The linker leaves names out of the front on purpose if faulting them in costs less than reading them
+with it, such as a function that shares a section of 100 KB. Only the linker knows which these are.
 """
 
 import os
@@ -23,7 +23,7 @@ class _Report(Part):
 
 
 def left_out(path: os.PathLike[str] | str) -> frozenset[str]:
-    """The names that the link left out on purpose. BadData if it is no such report."""
+    """The names that the link left out on purpose. BadData if this is no such report."""
     with files.open_input(path, note=_NOTE) as stream:
         value = files.parse_json(stream.read(), path, _NOTE)
     if not isinstance(value, dict) or not str(value.get("schema")).startswith(SCHEMA):

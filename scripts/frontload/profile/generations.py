@@ -1,29 +1,29 @@
 """The generations of a startup profile: the runs of one build, or of one day, under its label.
 
-A profile that each build renews is made of runs of many builds. What only old builds touch has to
-fade, and to be forgotten in the end, or the front fills with what no start needs any more. So a run
-of each generation counts twice as often as one of the generation before, and only some generations
-are kept: the newest ones.
+A profile that each build renews is made of runs of many builds. Names that only old builds touch
+have to fade, and to be forgotten in the end, or the front fills with code that no start needs. So a
+run of each generation counts twice as often as one of the generation before, and only the newest
+generations are kept.
 
-This module knows what a label is, which of two is newer, and what runs weigh. format.py says how
-they stand in a profile.
+This module defines labels, their order, and the weights of runs. format.py defines their form in a
+profile.
 
 A *label* is a version, a build number or a date, such as 2.10, 1234 or 2026-11-24. Labels compare
-as version numbers do in Debian: numbers by their value, so 2.10 is newer than 2.9; what stands
-behind `~` comes before its end, so 2.0~rc1 is older than 2.0; letters come before other characters.
-Runs without a label are of the oldest generation of all.
+as version numbers do in Debian: numbers by their value, so 2.10 is newer than 2.9; a part behind
+`~` comes before its end, so 2.0~rc1 is older than 2.0; letters come before other characters. Runs
+without a label are of the oldest generation.
 
-Leaving out the oldest generations commutes with merging: whatever a part leaves out has so many
-newer generations in the part, and so in the whole. So parts may leave out what they want, as long
-as they keep as many generations as the whole does.
+Leaving out the oldest generations commutes with merging: a generation that a part leaves out has as
+many newer ones in the part, and so in the whole. So parts may leave out generations, as long as
+they keep as many as the whole does.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-KEPT = 8  # generations, if nobody says how many
-MOST = 16  # that a profile may have: a run of the newest then weighs 2^15 of the oldest
+KEPT = 8  # generations, by default
+MAX_GENERATIONS = 16  # a run of the newest then weighs 2^15 of the oldest
 NO_LABEL = ("not a label: 1 to 64 letters, digits and characters of `._+~-`, of which the first is "
             "a letter or digit")
 _LABEL = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+~-]{0,63}")
@@ -35,7 +35,7 @@ _COLD_PARTS_UNKNOWN = b"cold-parts-unknown"
 
 
 class Generation(NamedTuple):
-    """How many runs it has; the label is empty if nobody gave one."""
+    """How many runs it has; the label is empty if none was given."""
 
     label: bytes
     runs: int
@@ -48,8 +48,8 @@ def is_label(text: str) -> bool:
 
 
 def age(label: bytes) -> tuple[bool, tuple[tuple[int, ...] | int, ...], bytes]:
-    """What labels are sorted by, from the oldest to the newest. Different labels are never equal:
-    2.1 and 2.01 have the same numbers, and their bytes decide."""
+    """The sort key of labels, from the oldest to the newest. Different labels are never equal: 2.1
+    and 2.01 have the same numbers, and their bytes decide."""
     def order(byte: int) -> int:
         if byte == ord("~"):
             return _TILDE
@@ -61,7 +61,7 @@ def age(label: bytes) -> tuple[bool, tuple[tuple[int, ...] | int, ...], bytes]:
 
 
 def weighed(counts: Sequence[int]) -> int:
-    """What runs by generation, newest first, add up to."""
+    """The weighted sum of runs by generation, newest first."""
     return sum(count << place for place, count in enumerate(reversed(counts)))
 
 
@@ -78,7 +78,7 @@ def united(parts: Iterable[Generation]) -> tuple[Generation, ...]:
 
 
 def times(generations: Iterable[Generation], weight: int) -> list[Generation]:
-    """The same of so many times as many runs."""
+    """The same with `weight` times as many runs."""
     return [each._replace(runs=weight * each.runs, data_runs=weight * each.data_runs)
             for each in generations]
 
@@ -90,10 +90,10 @@ def to_bytes(generations: Iterable[Generation]) -> bytes:
 
 
 def parse(text: bytes) -> tuple[Generation, ...]:
-    """What to_bytes has written; raises ValueError for anything else."""
-    words = text.split(b" ", MOST)
-    if len(words) > MOST:
-        raise ValueError(f"more than {MOST} generations")
+    """Undoes to_bytes; raises ValueError for anything else."""
+    words = text.split(b" ", MAX_GENERATIONS)
+    if len(words) > MAX_GENERATIONS:
+        raise ValueError(f"more than {MAX_GENERATIONS} generations")
     found = tuple(map(_parse_one, words))
     labels = [each.label for each in found]
     if labels != sorted(set(labels), key=age, reverse=True):

@@ -1,7 +1,7 @@
 """The traces and startup profiles that a profile is made of: which files, and what each is.
 
-A profile may be made of more traces than fit in memory. So each is read twice: here, to know which
-program, run and role it is of, which is kept; and by merge.py, for its touches, which are not.
+A profile may be made of more traces than fit in memory. So each is read twice: here for its
+program, run and role, which are kept; and by merge.py for its touches, which are not.
 """
 
 import os
@@ -16,16 +16,16 @@ from frontload.profile import trace
 from frontload.profile.startup_profile import Profile
 from frontload.profile.trace import Module, Trace
 
-_LIST = "@"  # begins what names a list of inputs, as in response files of compilers
+_LIST = "@"  # marks a list of inputs, as in response files of compilers
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input. `content` is what was read, if it is not in a file that can be read again."""
+    """One input. `content`: what was read, unless its file can be read again."""
 
     path: str
     weight: int
-    program: str | None  # None if a trace does not say
+    program: str | None  # None: not recorded in the trace
     modules: tuple[Module, ...] | None  # None: a startup profile
     has_data: bool = False
     role: str = ""
@@ -40,7 +40,7 @@ class Input:
 
     @property
     def names(self) -> list[str]:
-        """Of all programs and libraries that a profile can be made for."""
+        """The programs and libraries that a profile can be made for."""
         return [self.program or ""] if self.modules is None else [
             module.name for module in self.modules]
 
@@ -51,19 +51,19 @@ class Input:
         return self.content if isinstance(self.content, Trace) else trace.read(self.path)
 
     def module(self, program: str) -> Module | None:
-        """The module that `program` names, by base name or path; of several the main program."""
+        """The module with the base name or path `program`; of several the main program."""
         found = [module for module in self.modules or () if program in (module.name, module.path)]
         return max(found, key=lambda module: module.main, default=None)
 
 
 def look_at(path: str, weight: int = 1) -> Input:
-    """What is to know of a file before its touches are read."""
+    """What must be known of a file before its touches are read."""
     files.must_be_file(path)
     return of(path, _read(path), weight)
 
 
 def of(path: str, content: Trace | Profile, weight: int = 1, keep: bool = False) -> Input:
-    """The same of a file that has been read; its content may be kept."""
+    """The same for a file that has been read; its content may be kept."""
     kept = content if keep else None
     if isinstance(content, Profile):
         return Input(path, weight, os.fsdecode(content.program), None, content=kept)
@@ -74,9 +74,9 @@ def of(path: str, content: Trace | Profile, weight: int = 1, keep: bool = False)
 
 def expand(inputs: Iterable[tuple[str, int]],
            folders: bool = True) -> Iterator[tuple[str, int]]:
-    """The files that inputs with weights stand for: a folder stands for the traces in it, and @FILE
-    for the inputs that FILE lists, unless `folders` is false. No file comes twice, because that
-    would count its run twice; of its weights the largest counts."""
+    """The files of inputs with weights: a folder stands for its traces, and @FILE for the inputs
+    that FILE lists, unless `folders` is false. Each file comes once, so that its run counts once,
+    with the largest of its weights."""
     seen = set()
     for place, weight in sorted(inputs, key=lambda given: -given[1]):
         places = _listed(place) if folders else [place]
@@ -90,8 +90,8 @@ def expand(inputs: Iterable[tuple[str, int]],
 
 
 def _listed(place: str) -> list[str]:
-    """The files and folders that a list has, one a line, or each with a zero byte behind it, as
-    find -print0 writes them; @- is a list on stdin."""
+    """The files and folders in a list: one a line, or each with a zero byte behind it, as find
+    -print0 writes them; @- is a list on stdin."""
     if not place.startswith(_LIST):
         return [place]
     path = place.removeprefix(_LIST)
@@ -109,7 +109,7 @@ def _listed(place: str) -> list[str]:
 
 
 def in_runs(inputs: Iterable[Input]) -> list[list[Input]]:
-    """Those together that are of one run: first the process that was executed."""
+    """Inputs grouped by run: first the process that was executed."""
     found: dict[object, list[Input]] = {}
     for number, given in enumerate(inputs):
         found.setdefault(("run", given.run) if given.run else number, []).append(given)

@@ -1,17 +1,17 @@
 """What only a program that was built to collect a compiler's profile has, not its next build.
 
-One training run can give both profiles: that of the compiler (clang or gcc -fprofile-generate) and
-the startup profile. Yet the program that runs is not the one that is shipped. The startup profile
-leaves out what only collects, or it would seem stale in the very next link:
+One training run can give both profiles: the compiler's (clang or gcc -fprofile-generate) and the
+startup profile. Yet the program that runs is not the one that is shipped. The startup profile
+leaves out the collecting code and data, or it would seem stale in the very next link:
 
     runtime    the functions and data of the compiler's runtime, and its constructors, of which gcc
                puts one into each object: of git 2.39, 686 of the 1,345 names that its start has
-    counters   what counts, beside each function
-    cold parts what the compiler took for unlikely without a profile, and yet was run. With one, it
-               is no longer in the cold part; that holds what was not run
+    counters   the counters of each function
+    cold parts code that the compiler took for unlikely without a profile, and yet was run. With
+               one, the cold part holds code that was not run
 
-A map of the link tells which objects are a runtime's. Without one, names do: their symbols do not
-say which source file they are of.
+A map of the link shows which objects are a runtime's. Without a map, names do: symbols of a runtime
+do not name their source file.
 """
 
 import re
@@ -21,8 +21,8 @@ from frontload.elf.file import Elf
 from frontload.elf.symbols import Symbols
 from frontload.profile.startup_profile import Name
 
-# What such a program cannot be without: the section of clang's counters, which the runtime finds by
-# its name, and functions of libgcov.
+# Such a program always has the section of clang's counters, which the runtime finds by its name, or
+# functions of libgcov.
 _COUNTERS = b"__llvm_prf_cnts"
 _LIBGCOV = (b"__gcov_",)
 _COLLECTS = re.compile(
@@ -54,9 +54,9 @@ def is_instrumented(elf: Elf, symbols: Symbols) -> bool:
 
 
 def is_left_out(name: Name) -> bool:
-    """Whether a name of an instrumented program says nothing of the program built with its
+    """Whether a name of an instrumented program is meaningless for the program built with its
     profile."""
-    if name.kind == "string":  # of these the next link says how many it has found, and no more
+    if name.kind == "string":  # the next link only reports how many strings it found
         return False
     if name.file.startswith(_RUNTIMES):
         return True

@@ -1,11 +1,10 @@
 """Some of the runs of a profile, and which names each of them touched.
 
-Counts tell how many runs touched a name, but not whether the runs that touched one name also
-touched another. That decides what belongs together, and what one start reads. So a profile keeps
-some of its runs: those with the smallest hashes, which is a sample of all that does not depend on
-who has merged what with what (a bottom-k sketch, as in odd_runs.py, whose hashes all names share).
-A profile of up to 64 different runs keeps all of them. Of a profile with generations, runs of the
-newest come first.
+Counts do not show whether the runs that touched one name also touched another. That decides what
+belongs together, and what one start reads. So a profile keeps some of its runs: those with the
+smallest hashes, a sample of all runs that does not depend on how profiles were merged (a bottom-k
+sketch, as in odd_runs.py, whose hashes all names share). A profile of up to 64 different runs keeps
+all of them. With generations, runs of the newest come first.
 """
 
 import hashlib
@@ -16,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-MOST = 64  # kept runs: one word tells which of them touched a name
+MOST = 64  # kept runs: one word has a bit for each
 ID_DIGITS = 12
 
 _KEPT = re.compile(rb"([0-9a-f]{%d}):([1-9][0-9]{0,18})(:data)?(?:@(0|[1-9][0-9]?))?" % ID_DIGITS)
@@ -26,8 +25,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class KeptRun(NamedTuple):
-    """A run: the hash of what it did, how many runs did the very same, by weight, and the place of
-    its generation among those of its profile, of which the first is the newest."""
+    """A run: the hash of what it did, the weight of all runs that did the very same, and the place
+    of its generation among those of its profile, the newest first."""
 
     id: int
     weight: int
@@ -36,16 +35,16 @@ class KeptRun(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int]:
-        """What runs are sorted by; runs with the same are one."""
+        """The sort key of runs; runs with the same key are one."""
         return self.age, self.id
 
     def counts(self, generations: int) -> int:
-        """As how many runs it counts in a profile of so many generations."""
+        """How many runs it counts as in a profile of `generations` generations."""
         return self.weight << max(generations - 1 - self.age, 0)
 
 
 def identify(has_data: bool, parts: Iterable[bytes]) -> int:
-    """The id of a run that consists of this, and may have recorded touches of data."""
+    """The id of a run of these parts, which may have recorded touches of data."""
     found = hashlib.blake2b(b"data" * has_data, digest_size=ID_DIGITS // 2)
     for part in parts:
         found.update(len(part).to_bytes(8, "little") + part)
@@ -53,8 +52,8 @@ def identify(has_data: bool, parts: Iterable[bytes]) -> int:
 
 
 class KeptNumbers:
-    """Kept runs, each with the numbers of the names that it touched (touched.py), while many are
-    being added."""
+    """Kept runs, each with the numbers of its touched names (touched.py), while many are being
+    added."""
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[KeptRun, np.ndarray]] = {}
@@ -76,19 +75,19 @@ class KeptNumbers:
 
     def named(self, numbers: np.ndarray, names: Sequence[Key],
               known: Mapping[Key, object]) -> "KeptRuns[Key]":
-        """The same with the names of these numbers, each of which is here once, and among which all
-        of these are. Of two numbers with one name, a run may have touched the one or the other.
-        `known` has all names: from there, the hashes of a million tuples need not be made again."""
+        """The same with the names of these numbers, each of which comes once, and which include all
+        numbers here. Of two numbers with one name, a run may have touched either. `known` has all
+        names: from there, the hashes of a million tuples need not be made again."""
         self._leave_out()
         kept = list(self._kept.values())
         words = np.zeros(len(numbers), np.uint64)
         order = np.argsort(numbers)
         for bit, (_, mine) in enumerate(kept):
-            touched: np.ndarray | slice = slice(None)  # all, as mostly if there is one run
+            touched: np.ndarray | slice = slice(None)  # all, mostly if there is one run
             if len(mine) < len(numbers):
                 touched = order[np.searchsorted(numbers, np.sort(mine), sorter=order)]
             words[touched] |= np.uint64(1 << bit)
-        if len(words) and (words == words[0]).all():  # as of one run
+        if len(words) and (words == words[0]).all():  # as for one run
             touches = dict.fromkeys(known, int(words[0]))
         else:
             touches = dict(zip(names, words.tolist(), strict=True))
@@ -139,16 +138,16 @@ class KeptRuns(Generic[Key]):
         self.runs, self.touches = runs, mine
 
     def of(self, has_data: bool) -> int:
-        """The word of all that may have touched a name: of data, only those that record it."""
+        """The word of all runs that may have touched a name: data, only if they record it."""
         return sum(1 << bit for bit, run in enumerate(self.runs) if run.has_data or not has_data)
 
     def weight(self, word: int, generations: int = 1) -> int:
-        """As how many runs these count."""
+        """How many runs these count as."""
         return sum(run.counts(generations) for bit, run in enumerate(self.runs) if word >> bit & 1)
 
     def aged(self, places: Sequence[int | None]) -> "KeptRuns[Key]":
-        """The same in a profile with other generations, where each of its own has this place; or
-        none, if it is left out. The order of those that remain is the same."""
+        """The same in a profile with other generations: `places` has the new place of each, or None
+        if it is left out. The order of the others stays."""
         runs = [(bit, run._replace(age=age)) for bit, run in enumerate(self.runs)
                 if (age := places[run.age]) is not None]
         to = {bit: place for place, (bit, _) in enumerate(runs)}
@@ -156,15 +155,14 @@ class KeptRuns(Generic[Key]):
                         _moved(self.touches, [to.get(bit) for bit in range(len(self.runs))]))
 
     def to_bytes(self, generations: int) -> bytes:
-        """The runs as the header has them."""
+        """The runs as in the header."""
         return b" ".join(
             b"%0*x:%d" % (ID_DIGITS, run.id, run.counts(generations)) + b":data" * run.has_data
             + (b"@%d" % run.age if generations > 1 else b"") for run in self.runs)
 
 
 def parse(text: bytes) -> list[KeptRun]:
-    """The runs that KeptRuns.to_bytes has written, with what they count as weights; raises
-    ValueError for anything else."""
+    """Undoes KeptRuns.to_bytes, with counts as weights; raises ValueError for anything else."""
     words = text.split(b" ", MOST)
     if len(words) > MOST:
         raise ValueError(f"more than {MOST} kept runs")
@@ -180,7 +178,7 @@ def parse(text: bytes) -> list[KeptRun]:
 
 
 def weighed(runs: Iterable[KeptRun], generations: int) -> KeptRuns[Key]:
-    """Those that `parse` has read, of a profile of so many generations, with their weights."""
+    """The runs from `parse`, of a profile of `generations` generations, with their weights."""
     found = []
     for run in runs:
         each = run._replace(weight=1).counts(generations)
@@ -192,8 +190,8 @@ def weighed(runs: Iterable[KeptRun], generations: int) -> KeptRuns[Key]:
 
 
 def parse_word(text: bytes, could: int) -> int:
-    """Which runs touched a name, from what stands behind how many did: nothing, if all did that
-    could. Raises ValueError if it is not that."""
+    """Which runs touched a name, from the text behind their number: empty if all did that could.
+    Raises ValueError for anything else."""
     _, given, shown = text.partition(b"=")
     if not given:
         return could
@@ -206,7 +204,7 @@ def parse_word(text: bytes, could: int) -> int:
 
 
 def _moved(touches: dict[Key, int], places: list[int | None]) -> dict[Key, int]:
-    """The same touches, where bit i is at `places[i]`, or nowhere; without names of which no bit is
+    """The same touches, with bit i moved to `places[i]`, or dropped; without names that have no bit
     left."""
     if places == list(range(len(places))):
         return dict(touches)

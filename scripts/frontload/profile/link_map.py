@@ -1,17 +1,16 @@
 """Reads the map that lld writes (-Wl,-Map=FILE): which input section lies where in a linked file.
 
-It gives what no symbol names, such as jump tables and constants, a name that the next link has too:
-the name of the input section and its object.
+It gives places without symbols, such as jump tables and constants, a name that the next link also
+has: the name of the input section and its object.
 
 A line is four numbers (address, load address, size, alignment) and a name. The indentation of the
-name says what it is: none for an output section, 8 for an input section as `object:(name)`, 16 for
-a symbol. What lld makes itself is in the object `<internal>`: tables for the loader, and constants
-and strings that it merged, whose owners the map does not know. Symbols are passed over: lld
-demangles their names here, and the symbol table of the linked file has them anyway.
+name shows its kind: none for an output section, 8 for an input section as `object:(name)`, 16 for a
+symbol. The object `<internal>` holds what lld makes itself: tables for the loader, and constants
+and strings that it merged, whose owners the map does not have. Symbols are skipped: lld demangles
+their names here, and the symbol table of the linked file has them anyway.
 
-Memory is small: of the input sections only the places are kept, and the line of one that is asked
-for is read again. The lines of symbols, of which a large program has millions, are passed over many
-at a time.
+To save memory, only the places of input sections are kept, and the line of a section is read again
+on request. The lines of symbols, of which a large program has millions, are skipped many at a time.
 """
 
 import os
@@ -33,20 +32,20 @@ _HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
 _LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "
                    rb"( {16}| {8}|(?! ))(.*)\n", re.DOTALL)
 _BEFORE_A_SYMBOL = 17  # spaces, behind the numbers
-_PIECE = 1 << 20  # bytes that are read at a time: what the processor keeps near
+_PIECE = 1 << 20  # bytes read at a time, for the processor's cache
 _INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
-# `<internal>`, and .eh_frame, which lld writes anew: its pieces have their offset in the name.
+# `<internal>`, and .eh_frame, which lld rewrites: its pieces have their offset in the name.
 _MADE_BY_LLD = re.compile(rb"<internal>:\(.*|.*\+0x[0-9a-f]+\)", re.DOTALL)
 # Compilers name mergeable strings by the size of a character and the alignment.
 _STRINGS = re.compile(rb"\.str1\.[0-9]+$")
 _MAKE_ONE = "link again with -Wl,-Map=FILE, record the new program, and give FILE"
 _TOP = (1 << 64) - 1
 _MISFITS = 0.1  # of the symbols, for odd ones in assembly code
-_CHECKED = 1 << 18  # symbols at most, evenly over the table, which tell a tenth as well as all
+_MAX_CHECKED = 1 << 18  # symbols, evenly over the table, which show a tenth as well as all
 
 
 class Span(NamedTuple):
-    """A place in a section of the linked file, which is known by its number."""
+    """A place in a section of the linked file; `section` is its number."""
 
     section: int
     start: int
@@ -58,7 +57,7 @@ class LinkMap:
 
     ranges: those that a profile can name; group i is named by `name(i)`
     strings: sections of strings with characters of one byte, which are named by contents
-    made: what else the linker made, or always keeps together (.init_array); it needs no name
+    made: other parts that the linker made, or always keeps together (.init_array), without a name
     """
 
     def __init__(self, path: os.PathLike[str] | str, elf: elves.Elf):
@@ -77,7 +76,7 @@ class LinkMap:
         self._check_symbols()
 
     def names(self, groups: np.ndarray) -> list[Name | None]:
-        """The names of input sections; None where it can have none in a profile."""
+        """The names of input sections; None for one that has none in a profile."""
         found = []
         for index, (object_name, section) in zip(self.ranges.order[self.ranges.sizes(groups)[0]],
                                                  self._inputs(groups), strict=True):
@@ -107,7 +106,7 @@ class LinkMap:
         return self.objects_at(np.array([address], np.uint64))[0]
 
     def objects_at(self, addresses: np.ndarray) -> list[bytes]:
-        """The same of many addresses."""
+        """The same for many addresses."""
         groups = self.ranges.innermost(addresses)
         found = iter(self.objects(groups[groups >= 0]))
         return [next(found) if group >= 0 else b"" for group in groups.tolist()]
@@ -122,8 +121,8 @@ class LinkMap:
     def _read(self, stream: BinaryIO) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.
 
-        One of the linked file that is not loaded, or that has addresses of others (.tbss), is of no
-        use: nothing is touched there.
+        An output section that is not loaded, or that has addresses of others (.tbss), is left out:
+        nothing is touched there.
         """
         sections = self._elf.sections
         overlaid = ((sections["type"] == constants.SHT_NOBITS)
@@ -188,13 +187,13 @@ class LinkMap:
                                             f"bytes at {address:#x}")
 
     def _check_symbols(self) -> None:
-        """Two links may differ in the order of their sections alone, which symbols show."""
+        """Two links may differ only in the order of their sections, which symbols show."""
         symbols = self._elf.linked_symbols()
         placed = np.isin(symbols.type, (constants.STT_FUNC, constants.STT_OBJECT))
         placed &= symbols.size > 0
         placed &= np.isin(symbols.section, np.unique(_numbers(self._section)))
         rows = np.flatnonzero(placed)
-        rows = rows[::1 + len(rows) // _CHECKED]
+        rows = rows[::1 + len(rows) // _MAX_CHECKED]
         start, end = symbols.value[rows], symbols.ends()[rows]
         fits = np.zeros(len(start), bool)
         for ranges in (self.ranges, self.made, _ranges(self.strings)):
@@ -210,7 +209,7 @@ class LinkMap:
 
 
 def _sections(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The offset and the text of each line that may be of a section, and of the first."""
+    """The offset and text of each line that may be a section's, and of the first line."""
     offset, rest = 0, b""
     while data := stream.read(max(_PIECE, len(rest))):
         data = rest + data
@@ -242,7 +241,7 @@ def _unlike_symbols(data: bytes, end: int, numbers_end: int) -> Iterator[tuple[i
 
 
 def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    """What a file begins with, in pieces."""
+    """The beginning of a file, in pieces."""
     while size and (piece := stream.read(min(size, _PIECE))):
         yield piece
         size -= len(piece)

@@ -1,27 +1,27 @@
-"""How much of a startup profile was found. Every verb that looks for its names says it.
+"""How much of a startup profile was found, reported by every verb that looks for its names.
 
 A profile rots: functions are renamed and removed, and one day half of it names nothing. The linkers
-say it in the same words (lldplugin/profile/match_summary.h).
+report it in the same words (lldplugin/profile/match_summary.h).
 """
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.profile.format import escape
 
-_MOST_LISTED = 10
-_LONGEST = 200
+_MAX_LISTED = 10
+_MAX_LENGTH = 200
 
 
 def judge(label: str, found: int, missing: list[bytes], min_match: float) -> None:
-    """Says `label: n of m names found (x%)` and the first that are missing; raises Failure if less
+    """Prints `label: n of m names found (x%)` and the first missing ones; raises Failure if less
     than `min_match` percent are found."""
     total = found + len(missing)
     what = f"{label}: {found} of {errors.count(total, 'name')} found"
     if total:
         what += f" ({errors.percent(found, total)})"
-    listed = [_shown(name) for name in missing[:_MOST_LISTED]]
-    if len(missing) > _MOST_LISTED:
-        listed.append(f"and {len(missing) - _MOST_LISTED} more")
+    listed = [_shown(name) for name in missing[:_MAX_LISTED]]
+    if len(missing) > _MAX_LISTED:
+        listed.append(f"and {len(missing) - _MAX_LISTED} more")
     note = f"missing: {', '.join(listed)}" if listed else ""
     if 100 * found < min_match * total:
         raise Failure(f"{what}, less than {min_match:g}%", code=EXIT_VERDICT,
@@ -33,4 +33,4 @@ def judge(label: str, found: int, missing: list[bytes], min_match: float) -> Non
 
 def _shown(name: bytes) -> str:
     text = escape(name).decode("utf-8")
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "..."

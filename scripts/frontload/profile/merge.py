@@ -1,14 +1,14 @@
 """Makes one startup profile out of traces and other startup profiles.
 
-A run is what one execution of the program touched, its forked children included: each has a trace
-of its own, which says what run it is part of. Recorders that do not say that (frontload_trace.h
-before 1.2) made one run of each trace. A profile is for one linked file, its program: the main
-program of the traces, or a shared library that they recorded as a module. Each trace is resolved
-with the binary that it was recorded from, so runs of different builds merge by name.
+A run is all touches of one execution of the program, its forked children included: each process has
+its own trace, which records its run. Recorders without that (frontload_trace.h before 1.2) made one
+run of each trace. A profile is for one linked file, its program: the main program of the traces, or
+a shared library that they recorded as a module. Each trace is resolved with its own binary, so runs
+of different builds merge by name.
 
-There may be more traces than memory has room for, and more than one processor has time for: several
+There may be more traces than fit in memory, and more than one processor has time for: several
 processes each sum up a part of the runs, and the sums are merged. Merging is associative and
-commutative, so the same inputs give the same bytes, whoever has summed up which of them.
+commutative, so the same inputs give the same bytes, however they are divided.
 """
 
 import os
@@ -34,8 +34,8 @@ from frontload.profile.startup_profile import Name, Profile, Touched, from_run
 from frontload.profile.touched import Sum, TouchedNumbers, together
 from frontload.profile.trace import Module, Trace, digest
 
-_LISTED = 12  # programs, or roles, that an error names
-_PART = 64  # files, or runs, that a process takes at a time
+_MAX_LISTED = 12  # programs, or roles, in an error
+_PART = 64  # files, or runs, per process at a time
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -43,15 +43,15 @@ Result = TypeVar("Result")
 
 @dataclass
 class _Part:
-    """What some runs add up to."""
+    """The sums of some runs."""
 
     sums: defaultdict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))  # by binary
     kept: defaultdict[str, KeptNumbers] = field(default_factory=lambda: defaultdict(KeptNumbers))
     # By binary, then by address and hash.
     blocks: defaultdict[str, Blocks[tuple[int, bytes]]] = field(
         default_factory=lambda: defaultdict(Blocks))
-    named: Profile = field(default_factory=lambda: Profile(b"", 0))  # what has names already
-    profiles: Profile = field(default_factory=lambda: Profile(b"", 0))  # the inputs that are some
+    named: Profile = field(default_factory=lambda: Profile(b"", 0))  # touches that have names
+    profiles: Profile = field(default_factory=lambda: Profile(b"", 0))  # the input profiles
     left_out: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     samples: defaultdict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     counts: Counter[str] = field(default_factory=Counter)
@@ -127,7 +127,7 @@ class Merger:
             yield
 
     def add_content(self, path: str, content: Trace | Profile, weight: int = 1) -> None:
-        """Takes what was read from an input; each of its runs counts as `weight` runs."""
+        """Takes the content of an input; each of its runs counts as `weight` runs."""
         self._add(reading.of(path, content, weight, keep=True))
 
     def _add(self, given: Input) -> None:
@@ -140,10 +140,10 @@ class Merger:
         self._inputs.append(given)
 
     def result(self) -> Profile:
-        """The merged profile; says on stderr what is not in it."""
+        """The merged profile; reports on stderr what is not in it."""
         self._check_roles()
         program = self._choose_program()
-        # For all traces if for any, or names would depend on which of them came first.
+        # For all traces if for any, or names would depend on which trace came first.
         if any(given.has_data for given in self._inputs):
             self._binaries.link_map = self._map
         self._open_binaries(program)
@@ -172,11 +172,11 @@ class Merger:
         return iter(console.progress(done, what, len(parts)))
 
     def _open_binaries(self, program: str) -> None:
-        """Opens what traces were recorded from, for all processes to come."""
+        """Opens the recorded binaries, for all processes to come."""
         for module, path in {given.module(program): given.path for given in self._inputs
                              if not given.is_profile}.items():
             if module is not None:
-                with suppress(Failure):  # comes again with the traces that it is about
+                with suppress(Failure):  # reported again with its traces
                     self._binaries.of(module, path)
 
     def _sum_of_all(self, runs: list[list[Input]], program: str) -> _Part:
@@ -186,14 +186,14 @@ class Merger:
         return whole
 
     def _odd_runs(self, whole: _Part, program: str) -> set[str]:
-        """Tells which runs are unlike the others; returns those that are to be left out."""
+        """Reports which runs are unlike the others; returns those to leave out."""
         found = [each for path, samples in whole.samples.items()
                  for each in odd_runs.find(samples, whole.sums[path])]
         if not found:
             return set()
         paths = sorted(each.path for each in found)
-        names = ", ".join(map(os.path.basename, paths[:_LISTED]))
-        rest = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+        names = ", ".join(map(os.path.basename, paths[:_MAX_LISTED]))
+        rest = f" and {len(paths) - _MAX_LISTED} more" if len(paths) > _MAX_LISTED else ""
         errors.note(f"{program}: {sum(each.weight for each in found)} of "
                     f"{errors.count(_runs_of(whole), 'run')} touched less than half of what most "
                     f"runs touch: {names}{rest}")
@@ -224,8 +224,7 @@ class Merger:
 
     @contextmanager
     def _gathering(self, part: _Part) -> Iterator[None]:
-        """Leaves the failure of one input to the process that merges the parts, if it is allowed.
-        """
+        """Leaves the failure of one input to the process that merges the parts, if allowed."""
         try:
             yield
         except Failure as problem:
@@ -261,8 +260,8 @@ class Merger:
         return next(iter(programs))
 
     def _named(self, wanted: str) -> str:
-        """What a name or path stands for: the name, wherever the file was recorded, unless a trace
-        has several modules of that name, of which only the path can choose."""
+        """The name, for a name or path, wherever the file was recorded. If a trace has several
+        modules of that name, the path, which alone can choose."""
         name = os.path.basename(wanted)
         paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
         for modules in dict.fromkeys(given.modules for given in self._inputs
@@ -275,9 +274,9 @@ class Merger:
         return name
 
     def _add_run(self, part: _Part, run: list[Input], program: str) -> None:
-        """Adds what a run has of the program; counts it if it has nothing. Of its processes, one
-        that cannot be used takes no other with it."""
-        weight = max(each.weight for each in run)  # who gives some of them a weight means the run
+        """Adds a run's touches of the program; counts the run if it has none. A process that cannot
+        be used does not exclude the others."""
+        weight = max(each.weight for each in run)  # the weight of one process is meant for the run
         if run[0].is_profile:
             if run[0].program == os.path.basename(program):
                 with self._gathering(part):
@@ -324,7 +323,7 @@ class Merger:
 
     def _of_trace(self, part: _Part, trace: Trace,
                   module: Module) -> tuple[Binary, TouchedNumbers] | None:
-        """What a trace has of a module; None if that is nothing."""
+        """A trace's touches of a module; None if there are none."""
         if module not in trace.modules:
             raise BadData(trace.path, "changed while it was read", note="merge it again")
         mine = trace.owners == trace.modules.index(module)
@@ -346,7 +345,7 @@ class Merger:
         named, blocks = {}, Blocks[Shape]()
         for path, each in whole.sums.items():
             numbers = each.numbers()
-            # Without a name here, by which the last one would outlive `forget`.
+            # Not in a variable, which would keep the last binary after `forget`.
             named[path] = numbers, self._binaries.at(path).resolver.names(numbers)
             blocks.add(self._named_blocks(path, whole.blocks[path]))
         self._binaries.forget()  # a large program and a million names take much memory each
@@ -366,7 +365,7 @@ class Merger:
         names = self._binaries.at(path).resolver.functions(addresses)
         found: Blocks[Shape] = Blocks()
         for name, ((_, digits), counts) in zip(names, blocks.items(), strict=True):
-            if name is not None:  # of two with one name, that of either
+            if name is not None:  # of two with one name, either one's
                 found.setdefault(Shape(name.name, name.file, digits), BlockCounts()).add(counts)
         return found
 
@@ -417,8 +416,8 @@ def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:
 
 def _together(processes: list[tuple[Binary, TouchedNumbers]]
               ) -> list[tuple[Binary, TouchedNumbers]]:
-    """The processes of a run in their order, neighbours of one binary as one: thousands may be of
-    one run, and most of them touch what the others touch."""
+    """The processes of a run in their order, neighbours of one binary joined: a run may have
+    thousands, and most of them touch the same."""
     return [(group[0][0], together([each for _, each in group]))
             for _, found in groupby(processes, lambda process: process[0].path)
             if (group := list(found))]
@@ -426,7 +425,7 @@ def _together(processes: list[tuple[Binary, TouchedNumbers]]
 
 def _by_name(processes: list[tuple[Binary, TouchedNumbers]]
              ) -> dict[Name, Touched]:
-    """What the processes of a run touched, if they were not all of one binary."""
+    """The touches of a run's processes, if they are of several binaries."""
     touched: dict[Name, Touched] = {}
     for binary, mine in processes:
         for name, amount in binary.resolver.names_of(mine).items():
@@ -435,7 +434,7 @@ def _by_name(processes: list[tuple[Binary, TouchedNumbers]]
 
 
 def _list(names: Counter[str]) -> str:
-    shown = sorted(names.items(), key=lambda item: (-item[1], item[0]))[:_LISTED]
+    shown = sorted(names.items(), key=lambda item: (-item[1], item[0]))[:_MAX_LISTED]
     rest = len(names) - len(shown)
     return (", ".join(f"{name} ({count})" for name, count in shown)
             + (f" and {rest} more" if rest else ""))

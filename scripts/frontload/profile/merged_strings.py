@@ -1,7 +1,6 @@
 """The strings in the string sections that a linker merged, to look addresses up in.
 
-Only its contents identify such a string: several objects share it, and its place changes with every
-link.
+Only its contents identify such a string: several objects share it, and every link moves it.
 """
 
 import os

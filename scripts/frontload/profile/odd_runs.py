@@ -1,13 +1,13 @@
-"""Finds runs that are unlike the others: which ended early, or did something else.
+"""Finds runs that are unlike the others: those that ended early, or did something else.
 
 A run is odd if it touches less than half of the *common* names, which at least half of the runs
-touch, and if there are no more than a twentieth of such runs: more of them are a way to start, of
-which a profile has to know.
+touch, and if there are no more than a twentieth of such runs: more of them are a way to start that
+the profile needs.
 
-What is common is known when all runs have been read. So of each run a sample is kept: the 128 of
-its names whose hashes are the smallest. Of the common names, those whose hashes are as small tell
-how many of them the run touches (a bottom-k sketch: Cohen and Kaplan, "Summarizing data using
-bottom-k sketches", PODC 2007), with a standard error of 5 percent of all names at most.
+The common names are known when all runs have been read. So a sample of each run is kept: the 128
+names with the smallest hashes. Of the common names, those with hashes as small show how many of
+them the run touches (a bottom-k sketch: Cohen and Kaplan, "Summarizing data using bottom-k
+sketches", PODC 2007), with a standard error of at most 5 percent of all names.
 """
 
 from collections.abc import Iterable
@@ -23,8 +23,7 @@ _COMMON, _TOUCHED, _ODD = 0.5, 0.5, 0.05  # of the runs; of the common names; of
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Of one run: what to call it, its weight, and the smallest hashes of its names; if these are
-    not all, the others are larger."""
+    """A run's path, its weight, and the smallest hashes of its names; any others are larger."""
 
     path: str
     weight: int
@@ -40,7 +39,7 @@ def sample(path: str, weight: int, numbers: np.ndarray) -> Sample:
 
 
 def find(samples: Iterable[Sample], whole: Sum) -> list[Sample]:
-    """The odd ones among runs of one linked file, which `whole` is the sum of."""
+    """The odd ones among runs of one linked file; `whole` is their sum."""
     samples = list(samples)
     all_runs = sum(each.weight for each in samples)
     numbers, runs = whole.runs()
@@ -57,6 +56,6 @@ def _touched(run: Sample, common: np.ndarray) -> float:
 
 
 def _hash(numbers: np.ndarray) -> np.ndarray:
-    """Names that lie together, which runs touch together, must not have hashes that do."""
+    """Hashes that lie apart for neighbouring names, which runs touch together."""
     mixed = numbers.astype(np.uint32) * np.uint32(0x9e3779b1)  # Knuth's multiplicative hash
     return (mixed ^ mixed >> np.uint32(15)) * np.uint32(0x85ebca77)

@@ -1,11 +1,11 @@
-"""What the names of a startup profile are in a link: asks frontload-resolve.
+"""Looks up the names of a startup profile in a link: asks frontload-resolve.
 
-One place, lldplugin/names, decides how a name is found in a build other than the recorded one:
-exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it too.
-tools/resolve/resolved_lines.h describes what frontload-resolve says.
+One place, lldplugin/names, decides how a name is found in another build than the recorded one:
+exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it as
+well. tools/resolve/resolved_lines.h describes the output of frontload-resolve.
 
-It may be given more files than the kernel allows words for, and says a line for each of a million
-names: so it reads its files from a response file, and its lines are kept as columns.
+There may be more files than a command line can hold, and a million lines of output, one for each
+name: so the files are in a response file, and the lines are kept as columns.
 """
 
 import itertools
@@ -27,12 +27,12 @@ from frontload.profile.startup_profile import Name
 _RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 2"
 _FIELDS, _UNMOVABLE = 8, b"unmovable\t"  # of a line with a place; of a line with none
-_PIECE = 1 << 20  # bytes of its answer that are taken apart at a time
-_MOST_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, of one word 128 KiB
+_PIECE = 1 << 20  # bytes of output that are parsed at a time
+_MAX_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, 128 KiB in one word
 
 
 class Place(NamedTuple):
-    """One thing that an entry of a profile stands for."""
+    """One place that an entry of a profile stands for."""
 
     entry: int  # its number in the profile, from 0
     how: str  # how its name was found: exact, suffix, clone, variant, hash or part
@@ -47,18 +47,18 @@ class Section:
     """One input section of the startup set."""
 
     section_class: str
-    region: str  # front, or next: what follows it
+    region: str  # front, or next: behind it
     object: bytes
     name: bytes
     size: int
     index: int  # in the object's table of sections
     namesakes: int  # sections of its name in the objects, outside of COMDAT groups
-    total: int  # the bytes of all of these
+    total: int  # the bytes of all namesakes
 
 
 class Places:
     """Places of entries: those of entry 0 first, and those of one entry in the order of the link.
-    They are columns, because there may be millions."""
+    As columns, because there may be millions."""
 
     def __init__(self, entries: Sequence[Name] = ()):
         self._entries = entries
@@ -69,8 +69,7 @@ class Places:
         self._wheres: list[tuple[str, bytes, bytes]] = []
 
     def add(self, text: bytes) -> None:
-        """Places from lines of `name`, entry, how, object, section, symbol, value and index; they
-        follow those that are here."""
+        """Adds places from lines: `name`, entry, how, object, section, symbol, value and index."""
         fields = text.replace(b"\n", b"\t").split(b"\t")
         entries, symbols, values, rows = (fields[column:-1:_FIELDS] for column in (1, 5, 6, 7))
         wheres = list(zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True))
@@ -81,7 +80,7 @@ class Places:
         self._where.extend(self._numbers_of(wheres))
         if b"\\" in text:
             symbols = list(map(unescape, symbols))
-        # Most symbols are called like their entries: then it is one object.
+        # Most symbols have their entry's name: then both are one object.
         known = len(self._entries)  # none, or fewer if the profile was replaced meanwhile
         names = [self._entries[number].name if number < known else b"" for number in numbers]
         self._symbols += names if names == symbols else [
@@ -114,11 +113,11 @@ class Places:
 
     @property
     def row(self) -> np.ndarray:
-        """In the symbol table of the file; 0 for an entry that is a section."""
+        """The row in the symbol table of the file; 0 for an entry that is a section."""
         return np.frombuffer(self._row, np.int32) if self._row else np.empty(0, np.int32)
 
     def objects(self) -> set[bytes]:
-        """The objects that have any."""
+        """The objects that have places."""
         return {owner for _, owner, _ in self._wheres}
 
     @property
@@ -136,17 +135,17 @@ class Places:
         return list(map(self.__getitem__, range(*self._bounds(entry))))
 
     def symbols_of(self, entry: int) -> list[bytes]:
-        """What the entry's symbols are called."""
+        """The symbols of an entry."""
         first, end = self._bounds(entry)
         return self._symbols[first:end]
 
     def symbols_at(self, entry: int) -> Iterator[tuple[bytes, int]]:
-        """The same with the value of each."""
+        """The same, with the value of each."""
         first, end = self._bounds(entry)
         return zip(self._symbols[first:end], self._value[first:end], strict=True)
 
     def symbols_of_each(self, count: int) -> Iterator[list[bytes]]:
-        """What the symbols of the first entries are called, of so many."""
+        """The symbols of each of the first `count` entries."""
         found = (self._symbols[first:end] for first, end in itertools.pairwise(self._first))
         return itertools.islice(itertools.chain(found, itertools.repeat([])), count)
 
@@ -155,7 +154,7 @@ class Places:
         return (first[entry], first[entry + 1]) if entry + 1 < len(first) else (0, 0)
 
     def inexact(self) -> set[int]:
-        """The entries whose symbols are called otherwise now."""
+        """The entries whose symbols have other names now."""
         other = [number for number, where in enumerate(self._wheres) if where[0] != "exact"]
         return set(self.entry[np.isin(np.array(self._where, np.int32), other)].tolist())
 
@@ -166,7 +165,7 @@ class Resolved:
     unmovable: set[int]  # entries that are only defined where nothing can be moved
 
     def defined(self, entries: int) -> list[bool]:
-        """Of each of so many entries whether it is defined at all."""
+        """For each of `entries` entries, whether it is defined at all."""
         found = np.zeros(entries, np.bool_)
         found[self.places.entry] = True
         found[list(self.unmovable)] = True
@@ -175,8 +174,8 @@ class Resolved:
 
 def resolve(profile_path: str, files: Iterable[str],
             entries: Callable[[], Sequence[Name]] = tuple) -> Resolved:
-    """Where the entries of a profile are in objects and archives, or in one linked file. Whoever
-    gives the `entries` saves memory; they are asked for while the files are read, and once more."""
+    """Where the entries of a profile are in objects and archives, or in one linked file. Giving
+    `entries` saves memory; it is called while the files are read, and once more."""
     return _resolved(profile_path, files, entries)
 
 
@@ -235,7 +234,7 @@ def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Seq
     for lines in _ask(profile_path, files, *options, meanwhile=entries):
         if places is None:
             places = Places(entries())
-        # Those without a place are the last.
+        # Lines without a place come last.
         end = (b"\n" + lines).find(b"\n" + _UNMOVABLE)
         placed, others = (lines, b"") if end < 0 else (lines[:end], lines[end:])
         places.add(placed)
@@ -245,11 +244,11 @@ def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Seq
 
 def _ask(profile_path: str, files: Iterable[str], *options: str,
          meanwhile: Callable[[], object] = bool) -> Iterator[bytes]:
-    """What frontload-resolve says: some lines at a time."""
+    """The output of frontload-resolve, some lines at a time."""
     with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
                                      errors="surrogateescape") as inputs:
         words = [os.fspath(path) for path in (profile_path, *files)]
-        if sum(map(len, words)) > _MOST_WORDS:
+        if sum(map(len, words)) > _MAX_WORDS:
             inputs.write(response_files.text(words))
             inputs.flush()
             words = [f"@{inputs.name}"]

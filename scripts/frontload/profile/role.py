@@ -1,5 +1,5 @@
-"""What may be the role of a process: see instrument/format/frontload_role.h. Apart from the reader
-of traces, because command lines are checked before anything large is imported."""
+"""The valid roles of a process: see instrument/format/frontload_role.h. Apart from the reader of
+traces, because command lines are checked before anything large is imported."""
 
 import re
 

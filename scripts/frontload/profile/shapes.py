@@ -1,4 +1,4 @@
-"""Whether the functions of a link have the basic blocks that a profile knows."""
+"""Whether the functions of a link have the basic blocks of a profile."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,10 +10,10 @@ from frontload.profile.startup_profile import Name, Profile
 
 def find(startup: Profile, path: str, files: Iterable[str], entries: Sequence[Name] = ()
          ) -> list[tuple[FunctionBlocks, BlockCounts | None]]:
-    """The functions of a profile, which lies at `path`, that have a map of their blocks in these
-    files; each with what runs touched of it, or None if no run has touched it in this shape.
+    """The functions of a profile, at `path`, that have a map of their blocks in these files; each
+    with its touched blocks, or None if no run has touched it in this shape.
 
-    entries: the profile's names, by those who have them already
+    entries: the profile's names, if the caller has them already
     """
     entries = entries or list(startup.touches)
     found = []
@@ -24,13 +24,13 @@ def find(startup: Profile, path: str, files: Iterable[str], entries: Sequence[Na
 
 
 def recorded(startup: Profile) -> set[tuple[bytes, bytes]]:
-    """The functions, by name and file, of which a profile knows blocks in any shape."""
+    """The functions, by name and file, for which a profile has blocks in any shape."""
     return {(shape.name, shape.file) for shape in startup.blocks}
 
 
 def count(startup: Profile, path: str, binary: str) -> tuple[int, int]:
-    """How many functions of a linked file have the blocks that runs have touched, and of how many
-    that is, which have blocks in the profile and in the file."""
+    """How many functions of a linked file have the recorded blocks, and how many functions have
+    blocks in both the profile and the file."""
     if not startup.blocks:
         return 0, 0
     entries, known = list(startup.touches), recorded(startup)

@@ -1,7 +1,7 @@
-"""A startup profile in memory: which names how many runs of a program touched, how early, and how
-much of each; and how the profiles of several runs become one.
+"""A startup profile in memory: how many runs of a program touched which names, how early, and how
+many bytes of each; and how the profiles of several runs are merged.
 
-format.py says what all of this means, and how it is written to a file.
+format.py defines these terms, and their form in a file.
 """
 
 import bisect
@@ -20,13 +20,13 @@ from frontload.profile.kept_runs import KeptRun, KeptRuns
 
 KINDS = ("function", "data", "section", "string")
 LONGEST_STRETCH = 16 * 1024
-_SHARE = 20  # one of so many runs of a name decides how early it is
+_SHARE = 20  # one of this many runs of a name decides how early it is
 
 Made = TypeVar("Made", bound=tuple[Any, ...])
 
 
 def named_tuples(kind: type[Made], *columns: Iterable[object]) -> Iterator[Made]:
-    """Named tuples, from columns of all their fields: so a million take a third of the time."""
+    """Named tuples from columns of all their fields: a million take a third of the time."""
     return map(tuple.__new__, itertools.repeat(kind), zip(*columns, strict=True))
 
 
@@ -40,7 +40,7 @@ class Name(NamedTuple):
 
     @property
     def has_symbol(self) -> bool:
-        """Whether it is the name of a symbol, which linked files and order files know."""
+        """Whether this is the name of a symbol, as in linked files and order files."""
         return self.kind in ("function", "data")
 
 
@@ -57,14 +57,14 @@ class Stretch(NamedTuple):
 
 class Touched(NamedTuple):
     """How many bytes of a name were touched, the windows that cover them, and, where a large name
-    was touched in one place only, that place. 0 bytes: nobody says."""
+    was touched in one place only, that place. 0 bytes: unknown."""
 
     size: int = 0
     windows: int = 0
     stretch: Stretch | None = None
 
     def merged(self, other: "Touched") -> "Touched":
-        """What two runs touched: the most bytes and windows, and a stretch if that holds both."""
+        """For two runs: the most bytes and windows, and a stretch if one holds both."""
         if not self.size or not other.size:
             return self if self.size else other
         return Touched(max(self.size, other.size), max(self.windows, other.windows),
@@ -79,8 +79,8 @@ def _united(a: Stretch | None, b: Stretch | None) -> Stretch | None:
 
 
 class Octave(NamedTuple):
-    """Positions of a name whose binary numbers have `number` digits (0 has none): how many runs
-    have it there, and the lowest of these positions."""
+    """Positions of a name with `number` binary digits (0 has none): how many runs have it there,
+    and the lowest of these positions."""
 
     number: int
     runs: int
@@ -103,24 +103,24 @@ class Touch(NamedTuple):
         return self.spread or (Octave(self.rank.bit_length(), runs, self.rank),)
 
     def newest(self) -> int:
-        """Which generation touched it last, of the profile's."""
+        """The newest of the profile's generations that touched it."""
         return next(place for place, runs in enumerate(self.by_generation) if runs)
 
     def times(self, weight: int) -> "Touch":
-        """The same of so many times as many runs."""
+        """The same for `weight` times as many runs."""
         return self._replace(runs=weight * self.runs, spread=tuple(
             octave._replace(runs=weight * octave.runs) for octave in self.spread),
             by_generation=tuple(weight * runs for runs in self.by_generation))
 
     def among(self, places: list[int], count: int) -> "Touch":
-        """The same in a profile of so many generations, where each of its own has this place."""
+        """The same in a profile of `count` generations, where each of its own has this place."""
         runs = [0] * count
         for place, number in zip(places, self.by_generation or (self.runs,), strict=True):
             runs[place] = number
         return self._replace(runs=ages.weighed(runs), by_generation=tuple(runs))
 
     def merged_by_generation(self, other: "Touch") -> "Touch":
-        """What two sets of runs touched that have the same generations."""
+        """The touch of two sets of runs that have the same generations."""
         runs = tuple(map(sum, zip(self.by_generation, other.by_generation, strict=True)))
         mine, theirs = self.newest(), other.newest()
         newer = self if mine < theirs else other
@@ -130,7 +130,7 @@ class Touch(NamedTuple):
         return newer._replace(runs=ages.weighed(runs), by_generation=runs)
 
     def merged(self, other: "Touch", weight: int = 1) -> "Touch":
-        """What two sets of runs without generations touched; each run of the other counts as
+        """The touch of two sets of runs without generations; each run of the other counts as
         `weight` runs."""
         touched = self.touched.merged(other.touched)
         if not self.spread and not other.spread and \
@@ -160,8 +160,8 @@ def ranked(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
 
 @dataclass
 class Profile:
-    """The runs count by their generations, if there are any: a profile without has one, which has
-    no label."""
+    """The runs count by generation, if there are any: a profile without generations has one,
+    without a label."""
 
     program: bytes
     runs: int
@@ -173,7 +173,7 @@ class Profile:
     blocks: Blocks[Shape] = field(default_factory=Blocks)
 
     def in_order(self) -> list[tuple[Name, Touch]]:
-        """The entries as they stand in the file."""
+        """The entries in the order of the file."""
         entries = list(self.touches.items())
         order = self.order()
         return entries if isinstance(order, range) else [entries[index] for index in order]
@@ -181,11 +181,11 @@ class Profile:
     def order(self) -> Sequence[int]:
         """The same by their positions in `touches`."""
         ranks = [touch.rank for touch in self.touches.values()]
-        if all(map(operator.lt, ranks, ranks[1:])):  # as of one run, that was read from a file
+        if all(map(operator.lt, ranks, ranks[1:])):  # as for one run read from a file
             return range(len(ranks))
         entries = list(self.touches.items())
         order = sorted(range(len(ranks)), key=ranks.__getitem__)
-        # Most differ in rank, which costs much less to compare than whole entries.
+        # Most differ in rank, which is cheaper to compare than whole entries.
         ranks = [ranks[index] for index in order]
         alike = itertools.compress(itertools.count(), map(operator.eq, ranks, ranks[1:]))
         last = 0
@@ -228,8 +228,8 @@ class Profile:
         return sum(each.runs for each in self.all_generations())
 
     def has_faded(self, name: Name) -> bool:
-        """Whether only older generations touched a name, of those that could tell. Then it may have
-        gone from the program, too."""
+        """Whether only older generations touched a name, of those that could. Then it may also be
+        gone from the program."""
         newest = next((place for place, each in enumerate(self.generations)
                        if name.kind == "function" or each.data_runs), 0)
         return bool(self.generations) and self.touches[name].newest() > newest
@@ -243,8 +243,7 @@ class Profile:
             counts.newest = label
 
     def keep_generations(self, count: int) -> tuple[list[Generation], int]:
-        """Leaves out all but the newest generations; returns them, and how many names they had
-        alone."""
+        """Leaves out the oldest generations; returns them, and how many names only they had."""
         left_out = list(self.generations[count:])
         if not left_out:
             return [], 0
@@ -282,8 +281,8 @@ class Profile:
             self.touches[name] = touch if known is None else known.merged_by_generation(touch)
 
     def leave_out_rare(self, share: float) -> int:
-        """Removes names that less than this share of the runs touched that could have; returns how
-        many. To be done when all runs are merged, or a part would lose what others have."""
+        """Removes names touched by less than this share of the runs that could; returns how many.
+        To be done when all runs are merged, or a part would lose names that others have."""
         if not share:
             return 0
         kept = {name: touch for name, touch in self.touches.items()
@@ -295,7 +294,7 @@ class Profile:
         return left_out
 
     def _leave_out_blocks(self) -> None:
-        """Those of functions that are no longer there."""
+        """Leaves out the blocks of functions that are gone."""
         functions = {(name.name, name.file) for name in self.touches if name.kind == "function"}
         self.blocks = Blocks({shape: counts for shape, counts in self.blocks.items()
                               if (shape.name, shape.file) in functions})
@@ -305,7 +304,7 @@ class Profile:
         return self.runs if kind == "function" else self.data_runs
 
     def weight_of_kept(self, word: int) -> int:
-        """As how many runs these kept ones count."""
+        """How many runs these kept runs count as."""
         return self.kept.weight(word, len(self.generations))
 
 

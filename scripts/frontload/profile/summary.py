@@ -1,8 +1,7 @@
-"""What is in a startup profile, in figures and as a list: for people who want to know it without
-reading the file, and for scripts.
+"""The contents of a startup profile, as figures and as a list, for people and for scripts.
 
-Only some recorders tell how many bytes of a name are touched, so sums of bytes are of the names
-that tell, and None where none does.
+Only some recorders record how many bytes of a name are touched, so sums of bytes are of the names
+with known bytes, and None without any.
 """
 
 from collections import Counter
@@ -19,10 +18,10 @@ class Tier(NamedTuple):
     """Names by the share of the runs that touch them, of those that could have."""
 
     label: str
-    holds: Callable[[int, int], bool]  # so many runs, of so many
+    holds: Callable[[int, int], bool]  # this many runs, of this many
 
 
-# Each name is of the first that holds.
+# Each name is in the first tier that holds.
 TIERS = (Tier("every run", lambda runs, of: runs == of),
          Tier("99% or more", lambda runs, of: 100 * runs >= 99 * of),
          Tier("50% or more", lambda runs, of: 2 * runs >= of),
@@ -35,7 +34,7 @@ def text(name: bytes) -> str:
 
 
 def sum_of(touches: Iterable[Touch]) -> dict[str, int | None]:
-    """How many names there are, how many of them tell their bytes, and how many these are."""
+    """How many names there are, how many of them have known bytes, and the sum of these."""
     sizes = [touch.touched.size for touch in touches]
     telling = sum(size > 0 for size in sizes)
     return {"names": len(sizes), "telling": telling,
@@ -43,7 +42,7 @@ def sum_of(touches: Iterable[Touch]) -> dict[str, int | None]:
 
 
 def describe(profile: Profile) -> Document:
-    """All of a profile but its entries."""
+    """A profile without its entries."""
     def tier(name: Name, touch: Touch) -> str:
         return next(each.label for each in TIERS if each.holds(touch.runs,
                                                                profile.limit(name.kind)))

@@ -30,8 +30,8 @@ _BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOC
 
 
 def nameable(elf: Elf, symbols: Symbols | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Which symbols of a linked file are functions that a profile can name, and which data; of its
-    symbol table unless another one is given."""
+    """Which symbols of a linked file are functions that a profile can name, and which are data; in
+    its symbol table, or in the given one."""
     if symbols is None:
         symbols = elf.linked_symbols()
     named = (symbols.section > 0) & symbols.names.present()
@@ -80,7 +80,7 @@ class SymbolNames:
                      classes[self._symbols.section[chosen]], hashes_of_few(files))
 
     def _files(self, symbols: np.ndarray) -> list[bytes]:
-        """What tells local symbols from others of their names. The object does that better than the
+        """The files that tell local symbols of one name apart. The object does so better than the
         source file, which objects need not name."""
         files = self._symbols.source_files(symbols)
         if self.link_map is not None:
@@ -120,8 +120,7 @@ class SymbolNames:
 
 
 def names_of(elf: Elf) -> SymbolNames | None:
-    """The functions and data of a file; those that it shares with others where it was stripped of
-    the rest."""
+    """The functions and data of a file; of a stripped file, those that it shares with others."""
     symbols = elf.symbols if elf.symbols is not None else elf.dynamic_symbols
     if symbols is None:
         return None

@@ -1,8 +1,8 @@
-"""What is in a trace: its modules with their touches, and each touch with the names that it has in
-the binary of its module.
+"""The contents of a trace: its modules with their touches, and each touch with its names in the
+binary of its module.
 
-A profile has one name for what a touch belongs to, and leaves out what has none (addresses.py).
-Here every touch counts, also of a binary that is no longer there.
+A profile has one name for each touched part, and leaves out parts without a name (addresses.py).
+Here every touch counts, also of a binary that is gone.
 """
 
 import heapq
@@ -23,7 +23,7 @@ _NONE = -1, ""  # behind the last
 
 
 def describe(trace: Trace) -> Document:
-    """All of a trace but its touches."""
+    """A trace without its touches."""
     def count(which: np.ndarray) -> Document:
         return {"touches": int(np.count_nonzero(which)),
                 "kinds": {label: int(np.count_nonzero(trace.kinds[which] == kind))
@@ -39,8 +39,8 @@ def describe(trace: Trace) -> Document:
 
 
 def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator[Document]:
-    """The touches in order. `binary_of` is asked at once, for each module that has any; where it
-    has none, or that has no symbols, they have no names."""
+    """The touches in order. `binary_of` is called at once, for each module with touches; without a
+    binary, or without symbols in it, they have no names."""
     found = [_Named(trace, np.flatnonzero(trace.owners == number), names)
              for number in np.unique(trace.owners).tolist()
              if (binary := binary_of(trace.modules[number])) is not None
@@ -63,8 +63,8 @@ def _in_order(trace: Trace, found: list["_Named"]) -> Iterator[Document]:
 
 
 class _Named:
-    """What the touches `mine` of a module belong to: their positions in the trace, and `name` or
-    `name+0x10`, in the order of the trace; of one touch, by address."""
+    """The touches `mine` of a module: their positions in the trace, and `name` or `name+0x10`, in
+    the order of the trace; for one touch, by address."""
 
     def __init__(self, trace: Trace, mine: np.ndarray, names: SymbolNames):
         self._trace, self._names = trace, names

@@ -1,10 +1,9 @@
 """What runs have touched, in numbers: the sums that thousands of traces are merged into.
 
 A Resolver (addresses.py) gives each name of a linked file a number. Sums of numbers are arrays, in
-which a name costs some 30 bytes for each octave of its positions (format.py says what these are),
-whatever the number of runs; names are made at the end, once each. All sums here are associative and
-commutative, as those of profiles are, so that parts of the runs can be summed up in any order and
-anywhere.
+which a name costs some 30 bytes for each octave of its positions (see format.py), for any number of
+runs; names are made at the end, once each. All sums here are associative and commutative, as those
+of profiles are, so that parts of the runs can be summed up anywhere, in any order.
 """
 
 import itertools
@@ -28,7 +27,7 @@ from frontload.profile.startup_profile import (
 # offset of the first byte is negated, and `untold` is 1 where no stretch counts.
 NUMBER, SIZE, WINDOWS, MINUS_FIRST, LAST, UNTOLD = range(6)
 _OCTAVE = np.dtype([("number", "i8"), ("octave", "i8"), ("runs", "i8"), ("lowest", "i8")])
-_PENDING = 1 << 19  # amounts that wait to be merged together: that costs less than one by one
+_PENDING = 1 << 19  # amounts to merge together, which costs less than one by one
 _FAR = np.int32((1 << 31) - 1)  # behind all positions
 
 
@@ -38,8 +37,8 @@ def no_amounts(count: int = 0) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TouchedNumbers:
-    """What one process, or one run, touched: numbers in order of first touch, each once, and the
-    amounts of those of which any is known."""
+    """The touches of one process, or one run: numbers in order of first touch, each once, and the
+    known amounts."""
 
     numbers: np.ndarray
     amounts: np.ndarray = field(default_factory=no_amounts)
@@ -47,7 +46,7 @@ class TouchedNumbers:
     nameless_data: int = 0  # of these, touches of data
 
     def only(self, is_wanted: np.ndarray) -> "TouchedNumbers":
-        """What remains if only some of the numbers count."""
+        """The touches of only the wanted numbers."""
         numbers = self.numbers[is_wanted]
         return TouchedNumbers(numbers, self.amounts[np.isin(self.amounts[:, NUMBER], numbers)],
                               self.nameless, self.nameless_data)
@@ -60,7 +59,7 @@ def in_order(numbers: np.ndarray) -> np.ndarray:
 
 
 def together(processes: list[TouchedNumbers]) -> TouchedNumbers:
-    """What the processes of one run touched."""
+    """The touches of the processes of one run."""
     if len(processes) == 1:
         return processes[0]
     return TouchedNumbers(in_order(np.concatenate([each.numbers for each in processes])),
@@ -68,8 +67,8 @@ def together(processes: list[TouchedNumbers]) -> TouchedNumbers:
 
 
 def most(amounts: np.ndarray) -> np.ndarray:
-    """The amounts merged as Touched.merged does it, one for each number. A stretch that became too
-    long is kept as long as no name is made of it, so that the order does not matter."""
+    """The amounts merged as by Touched.merged, one for each number. A stretch that became too long
+    is kept until a name is made of it, so that the order does not matter."""
     if not len(amounts):
         return amounts
     amounts = amounts[np.argsort(amounts[:, NUMBER])]
@@ -82,12 +81,12 @@ def _changes(key: np.ndarray) -> np.ndarray:
 
 
 def touched_of(amounts: np.ndarray) -> dict[int, Touched]:
-    """The amounts by number, as a profile has them."""
+    """The amounts by number, in the form of a profile."""
     return dict(zip(amounts[:, NUMBER].tolist(), _made(amounts), strict=True))
 
 
 def _made(amounts: np.ndarray) -> list[Touched]:
-    """The amounts as a profile has them; equal ones are one object."""
+    """The amounts in the form of a profile; equal ones are one object."""
     told = amounts[:, SIZE:]
     order = np.lexsort(told.T)  # np.unique of rows takes four times as long
     told = told[order]
@@ -103,7 +102,7 @@ def _made(amounts: np.ndarray) -> list[Touched]:
 
 
 class Sum:
-    """What some runs of one linked file touched."""
+    """The touches of some runs of one linked file."""
 
     def __init__(self) -> None:
         self._octaves = np.empty(0, _OCTAVE)  # sorted by number and octave
@@ -117,13 +116,13 @@ class Sum:
         self._add_amounts(run.amounts)
 
     def merge(self, other: "Sum") -> None:
-        """Adds what other runs of the same file touched."""
+        """Adds the touches of other runs of the same file."""
         other.settle()
         self._add_octaves(other._octaves)
         self._add_amounts(other._amounts)
 
     def settle(self) -> None:
-        """Sums up what waits: it takes less room then, to keep it or to send it."""
+        """Sums up pending amounts, which takes less room to keep or to send."""
         self._add_octaves(self._runs.octaves())
         self._runs = _Runs()
         if self._pending:
@@ -158,7 +157,7 @@ class Sum:
                 np.add.reduceat(self._octaves["runs"], first))
 
     def numbers(self) -> np.ndarray:
-        """Those that any run touched, by their lowest positions: nearly as a profile has them."""
+        """The touched numbers, by their lowest positions: nearly in the order of a profile."""
         self.settle()
         return self._octaves["number"][self._by_position()[0]]
 
@@ -174,11 +173,11 @@ class Sum:
         self.settle()
         rows = self._octaves
         first, ends = self._by_position()
-        # There are no amounts of what was not touched. Both are sorted by number here.
+        # Untouched numbers have no amounts. Both are sorted by number here.
         by_number = np.argsort(rows["number"][first])
         places = by_number[np.searchsorted(rows["number"][first[by_number]],
                                            self._amounts[:, NUMBER])]
-        # From iterators, since NumPy would take a tuple in a list for a row.
+        # From iterators, since NumPy would make a row of a tuple in a list.
         touched = np.fromiter(itertools.repeat(Touched(), len(first)), object, len(first))
         touched[places] = np.fromiter(_made(self._amounts), object, len(places))
         # Most names have one octave, and no two have the same name.
@@ -198,8 +197,8 @@ class Sum:
 
 
 class _Runs:
-    """Runs that are being added up: for each octave a table, so that a run costs no sorting. A name
-    has the row in which it was first seen, so that tables are filled from their beginning on."""
+    """Runs that are being added up: a table for each octave, so that a run costs no sorting. A name
+    gets the next row when it is first seen, so that tables fill from their beginning."""
 
     def __init__(self) -> None:
         self._row = np.zeros(0, np.int32)  # of each number, from 1 on
@@ -245,7 +244,7 @@ class _Runs:
 
 
 def _longer(table: np.ndarray, size: int) -> np.ndarray:
-    """A table of at least this size; what is new is 0."""
+    """A table of at least this size; new rows are 0."""
     if size <= len(table):
         return table
     longer = np.zeros(max(size, 2 * len(table)), table.dtype)

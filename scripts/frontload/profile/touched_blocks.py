@@ -1,8 +1,7 @@
-"""Which basic blocks a process touched: asks frontload-blocks, which tools/blocks/main.cpp
-describes.
+"""Which basic blocks a process touched: asks frontload-blocks (see tools/blocks/main.cpp).
 
-Blocks are known where the program was compiled with -fbasic-block-address-map, and the recorder
-says which code ran, as the recorder of data does.
+Blocks are known if the program was compiled with -fbasic-block-address-map, and the recorder
+records which code ran, as the recorder of data does.
 """
 
 import tempfile
@@ -22,7 +21,7 @@ _SECTION = b".llvm_bb_addr_map"
 
 
 class Touched(NamedTuple):
-    """A function of which blocks were touched."""
+    """A function with touched blocks."""
 
     address: int
     hash: bytes
@@ -35,7 +34,7 @@ def has_map(linked: Elf) -> bool:
 
 def find(path: str, addresses: np.ndarray, *, are_starts: bool = False) -> Iterator[Touched]:
     """The blocks of a program, by the addresses of the first instructions that ran in the parts of
-    its granules; or, if `are_starts`, by those at which the blocks begin."""
+    its granules; or, if `are_starts`, by the blocks' own addresses."""
     with tempfile.TemporaryFile() as asked:
         asked.write(b"".join(b"%x\n" % address for address in addresses.tolist()))
         asked.seek(0)
@@ -47,7 +46,7 @@ def find(path: str, addresses: np.ndarray, *, are_starts: bool = False) -> Itera
 
 
 def of_run(processes: Iterable[Touched]) -> Blocks[tuple[int, bytes]]:
-    """What the processes of a run touched, by address and hash."""
+    """The touched blocks of a run's processes, by address and hash."""
     found: Blocks[tuple[int, bytes]] = Blocks()
     for address, digits, blocks in processes:
         counts = found.setdefault((address, digits), BlockCounts(1))

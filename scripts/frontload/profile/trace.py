@@ -32,10 +32,10 @@ MAGIC = b"\x89FLT\r\n\x1a\n"
 MAJOR = 1
 HEADER_SIZE = 128
 SLOT_SIZE = 16
-_HAS_RUNS, _HAS_ROLES, _HAS_PARTS = 2, 3, 4  # the minor versions that have them
+_HAS_RUNS, _HAS_ROLES, _HAS_PARTS = 2, 3, 4  # the minor versions that added them
 
 FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
-GRANULE = 16  # bytes: what DATA and CODE tell apart
+GRANULE = 16  # bytes: the resolution of DATA and CODE
 _EVENTS = (FUNCTION, DATA, BLOCK, CODE)
 _MAIN = 1  # module flag
 
@@ -77,10 +77,10 @@ class Trace:
     dropped: int  # first touches that the recorder had no room for
     ownerless: int  # first touches whose module's record was never completed
     pid: int = 0
-    run: int = 0  # the same in all processes of a run; 0: the recorder does not say
+    run: int = 0  # the same in all processes of a run; 0: not recorded
     forked: bool = False  # by another process of the run
-    role: str = ""  # what the user calls processes of this kind; or none
-    tells_parts: bool = False  # it tells parts of granules of code, which tell basic blocks apart
+    role: str = ""  # the user's name for processes of this kind; or empty
+    tells_parts: bool = False  # it has parts of granules of code, which tell basic blocks apart
 
     @property
     def main(self) -> Module | None:
@@ -88,14 +88,14 @@ class Trace:
 
     @property
     def has_data(self) -> bool:
-        """Whether it is of a recorder of data, also of a run that touches none: only such a one
-        tells the granules of code."""
+        """Whether its recorder records data, also if the run touched none: only such a recorder
+        records granules of code."""
         return bool(np.isin(self.kinds, (DATA, CODE)).any())
 
 
 def digest(trace: Trace, module: Module) -> bytes:
-    """What tells a process that did something else in a module from this one. Addresses in traces
-    are those of the file, so it is the same wherever the process was loaded."""
+    """A digest of what a process did in a module. Addresses in traces are those of the file, so it
+    is the same wherever the process was loaded."""
     mine = trace.owners == trace.modules.index(module)
     found = hashlib.blake2b(module.build_id)
     found.update(trace.kinds[mine].tobytes())
@@ -122,8 +122,8 @@ def find(folder: os.PathLike[str] | str) -> list[Path]:
 
 
 def expand(places: Iterable[os.PathLike[str] | str], *, code: int = EXIT_USAGE) -> list[str]:
-    """The files that are meant by these places: a folder stands for the traces in it. One without
-    any is refused, with an exit code."""
+    """The files at these places: a folder stands for its traces. A folder without any is refused,
+    with an exit code."""
     found = []
     for place in (os.fspath(each) for each in places):
         inside = [os.fspath(path) for path in find(place)] if os.path.isdir(place) else [place]
@@ -135,7 +135,7 @@ def expand(places: Iterable[os.PathLike[str] | str], *, code: int = EXIT_USAGE) 
 
 
 def count_slots(path: os.PathLike[str] | str) -> int:
-    """How many slots a trace has by now, which may still be written; 0 if it is none."""
+    """How many slots a trace has so far, which may still be written; 0 if it is no trace."""
     with open(path, "rb") as stream:
         try:
             return _read_header(stream, path).next_slot
@@ -144,8 +144,8 @@ def count_slots(path: os.PathLike[str] | str) -> int:
 
 
 def end_at(path: os.PathLike[str] | str, slots: int) -> None:
-    """Says in a trace that startup was over when it had so many slots. What follows counts no more.
-    """
+    """Records in a trace that startup was over when it had this many slots. Later slots do not
+    count."""
     with open(path, "r+b") as stream:
         order = _read_header(stream, path).order
         stream.seek(_NEXT_SLOT_AT)
@@ -155,7 +155,7 @@ def end_at(path: os.PathLike[str] | str, slots: int) -> None:
 
 
 def has_ended(path: os.PathLike[str] | str) -> bool:
-    """Whether a trace says that startup is over, because its recorder was told when."""
+    """Whether a trace records the end of startup, because its recorder was told when."""
     with open(path, "rb") as stream:
         return stream.read(HEADER_SIZE)[_STARTUP_DONE_AT:][:1] == b"\1"
 
@@ -200,7 +200,7 @@ def _read_header(stream: BinaryIO, path: os.PathLike[str] | str) -> _Header:
         raise _damaged(path, f"slot size {slot_size} is not {SLOT_SIZE}", offset=20)
     if minor < _HAS_RUNS:
         run = forked = 0
-    # A program may be changing it, so that there is more behind the zero.
+    # A program may be changing the role, so that there is more behind the zero.
     role = role.partition(b"\0")[0].decode("latin-1") if minor >= _HAS_ROLES else ""
     if role and not is_role(role):
         raise _damaged(path, f"its role is {NO_ROLE}", offset=_ROLE_AT)

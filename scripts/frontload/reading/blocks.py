@@ -1,10 +1,10 @@
-"""Where the bytes of a file lie on its device, as far as its file system tells.
+"""Where the bytes of a file lie on its device, as far as its file system reports it.
 
-A disk finds what lies side by side without a movement, and the kernel makes one request of reads
-that follow each other there, also if they are of two files.
+A disk reads neighbouring bytes without a movement, and the kernel makes one request of reads that
+follow each other there, even of two files.
 
-The question is ioctl(FS_IOC_FIEMAP), Documentation/filesystems/fiemap.rst. It needs no rights but
-to open the file, and reads nothing of its contents.
+We ask by ioctl(FS_IOC_FIEMAP), Documentation/filesystems/fiemap.rst. It needs no rights but to open
+the file, and reads nothing of its contents.
 """
 
 import errno
@@ -18,7 +18,7 @@ from frontload.reading.listing import PAGE, File, ReadingList
 
 _FS_IOC_FIEMAP = 0xC020660B
 _HEADER, _EXTENT = struct.Struct("=QQIIII"), struct.Struct("=QQQQQIIII")
-_AT_ONCE = 256
+_EXTENTS = 256
 _LAST = 0x1
 # FIEMAP_EXTENT_UNKNOWN, _DELALLOC, _ENCODED, _DATA_INLINE: no byte has a place of its own
 _NOWHERE = 0x2 | 0x4 | 0x8 | 0x200
@@ -48,7 +48,7 @@ class Blocks:
 
 
 def of_file(path: str) -> Blocks | None:
-    """Where a file lies; None if it cannot be opened, or its file system does not tell."""
+    """Where a file lies; None if it cannot be opened, or its file system does not report it."""
     if not os.path.isfile(path):  # a pipe would make us wait
         return None
     found = []
@@ -57,8 +57,8 @@ def of_file(path: str) -> Blocks | None:
             status = os.fstat(file.fileno())
             offset, flags = 0, 0
             while offset < status.st_size and not flags & _LAST:
-                answer = bytearray(_HEADER.pack(offset, status.st_size - offset, 0, 0, _AT_ONCE, 0)
-                                   + bytes(_AT_ONCE * _EXTENT.size))
+                answer = bytearray(_HEADER.pack(offset, status.st_size - offset, 0, 0, _EXTENTS, 0)
+                                   + bytes(_EXTENTS * _EXTENT.size))
                 fcntl.ioctl(file, _FS_IOC_FIEMAP, answer)
                 count = _HEADER.unpack_from(answer)[3]
                 if not count:
@@ -77,8 +77,8 @@ def of_file(path: str) -> Blocks | None:
 
 
 def in_order(touched: ReadingList, files: Iterable[File]) -> list[File]:
-    """The files by the place of the first byte that is touched, device by device; behind them, as
-    they were, those that nobody tells of."""
+    """The files by the place of their first touched byte, device by device; behind them, in their
+    old order, files without a known place."""
     known, untold = [], []
     for file in files:
         blocks = of_file(file.path)
@@ -92,7 +92,7 @@ def in_order(touched: ReadingList, files: Iterable[File]) -> list[File]:
 
 def going_on(touched: ReadingList, files: Sequence[File]) -> set[File]:
     """The files whose first touched byte follows, on the device, the last one of the file before
-    them: if they are asked for one after the other, one request reads both."""
+    them: if both files are requested in turn, one request reads both."""
     found, end = set(), None
     for file in files:
         blocks = of_file(file.path)

@@ -1,9 +1,9 @@
 """Reading lists of files that were written again with the same contents.
 
-A list tells by size and time whether a file is what was recorded. An image that is built again, or
-a package that is installed again, has the same contents of another time: a build-id tells so of an
-ELF file, and of the others a hash, which is in the list for those who ask for it. To read a whole
-file for its hash is nothing to do at a start, so a list is renewed beforehand.
+A list identifies a recorded file by size and time. An image that is built again, or a package that
+is installed again, has the same contents with another time. The build-id of an ELF file shows this,
+and for other files a hash, which is in the list on request. Reading whole files for their hashes
+takes too long at a start, so a list is renewed beforehand.
 """
 
 import hashlib
@@ -15,8 +15,8 @@ from frontload.reading.listing import File, ReadingList
 
 
 def add_hashes(touched: ReadingList) -> list[str]:
-    """Adds the hashes of the files that have no build-id. Returns the paths of those that cannot be
-    read, or are not what was recorded."""
+    """Adds the hashes of the files without a build-id. Returns the paths of files that cannot be
+    read, or have changed since they were recorded."""
     left_out = []
     for file in touched.in_order():
         if file.build_id:
@@ -30,7 +30,7 @@ def add_hashes(touched: ReadingList) -> list[str]:
 
 
 def _hash(file: File) -> str | None:
-    """The hash of a file that is what was recorded, from before its reading until after it."""
+    """The hash of a file that is as recorded, before and after it is read."""
     try:
         with open(file.path, "rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -40,9 +40,8 @@ def _hash(file: File) -> str | None:
 
 
 def renew(touched: ReadingList) -> tuple[ReadingList, int, list[str]]:
-    """The same of the files as they are here: those of the same contents have their times. Also how
-    many these are, and the paths of the files that are not here or have other contents, of which
-    nothing changes."""
+    """The list for the files as they are here: those with the same contents get their times. Also
+    their number, and the paths of files that are missing or have other contents: as they were."""
     found, renewed, others = ReadingList(touched.runs), 0, []
     for file, pages in touched.pages.items():
         kept = file
@@ -61,7 +60,7 @@ def renew(touched: ReadingList) -> tuple[ReadingList, int, list[str]]:
 
 
 def _has_contents(here: File, file: File, touched: ReadingList) -> bool:
-    """Whether a file of another time is what was recorded."""
+    """Whether a file with another time has the recorded contents."""
     if replace(here, changed_ns=file.changed_ns) != file:
         return False
     return bool(file.build_id) or (file in touched.sha256

@@ -58,7 +58,7 @@ VERSION = 1
 SUFFIX = ".files"
 PAGE = 4096
 _PROBES = 8
-# In all ranges together 4 GiB, which no start touches: each page takes a hundred bytes here.
+# 4 GiB in all ranges together, which no start touches: each page takes a hundred bytes here.
 _MOST_PAGES = 1 << 20
 MAP, READ, BOTH = "map", "read", "both"
 _NOTE = "make it with frontload record --files, and frontload files"
@@ -97,16 +97,16 @@ class Range:
 
 @dataclass
 class ReadingList:
-    """`pages` has, for each file, how each of its pages was touched; of a list that was read, the
-    files are in the order of the text. `sha256` has the hashes of some of the files."""
+    """`pages`: for each file, how each of its pages was touched; in a list that was read, the files
+    are in the order of the text. `sha256`: the hashes of some of the files."""
 
     runs: int = 0
     pages: dict[File, dict[int, Touch]] = field(default_factory=dict)
     sha256: dict[File, str] = field(default_factory=dict)
 
     def add(self, other: "ReadingList") -> list[File]:
-        """Merges `other` into this one. Returns the files that are of another time than the same
-        in the other list: of these, only the newer is kept."""
+        """Merges `other` into this one. Returns the files whose time differs in the other list:
+        only the newer version is kept."""
         self.runs += other.runs
         older = []
         known = {file.path: file for file in self.pages}
@@ -142,13 +142,13 @@ class ReadingList:
             yield Range(begin * PAGE, min((last[0] + 1) * PAGE, file.size), first)
 
     def in_order(self) -> list[File]:
-        """The files by their lowest rank; those of which nothing was touched are none."""
+        """The files by their lowest rank, without untouched ones."""
         return sorted((file for file, pages in self.pages.items() if pages),
                       key=lambda file: (min(touch.rank for touch in self.pages[file].values()),
                                         file.path))
 
     def in_order_of_touch(self) -> list[tuple[str, Range]]:
-        """The ranges of all files, with the paths of these, by the rank of their first page."""
+        """The ranges of all files, with their paths, by the rank of their first page."""
         return sorted(((file.path, each) for file in self.in_order() for each in self.ranges(file)),
                       key=lambda item: (item[1].first.rank, item[0], item[1].begin))
 
@@ -158,7 +158,7 @@ class ReadingList:
 
 
 def probes(listing: ReadingList) -> list[tuple[str, int]]:
-    """Where to look whether all of a list is in memory: paths, and offsets there."""
+    """Where to check whether all of a list is in memory: paths, and offsets there."""
     touched = sorted((touch.rank, file.path, page * PAGE)
                      for file, pages in listing.pages.items() for page, touch in pages.items())
     count = min(_PROBES, len(touched))
@@ -167,7 +167,7 @@ def probes(listing: ReadingList) -> list[tuple[str, int]]:
 
 
 def to_bytes(listing: ReadingList, in_order: Sequence[File] | None = None) -> bytes:
-    """The text; the files are asked for `in_order` (default: as they are touched)."""
+    """The text; files are requested `in_order` (default: by first touch)."""
     lines = [b"%s %d" % (MAGIC, VERSION), b"runs %d" % listing.runs,
              *(b"probe %d %s" % (offset, escape(os.fsencode(path)))
                for path, offset in probes(listing)),
@@ -185,7 +185,7 @@ def to_bytes(listing: ReadingList, in_order: Sequence[File] | None = None) -> by
 
 
 def read(path: os.PathLike[str] | str) -> ReadingList:
-    """Reads a list; BadData for what is none."""
+    """Reads a list; raises BadData if it is none."""
     with files.open_input(path, note=_NOTE) as stream:
         return parse(stream.read(), path)
 
@@ -237,7 +237,7 @@ def _file(match: re.Match, path: os.PathLike[str] | str, number: int) -> File:
 
 def _add_range(pages: dict[int, Touch], file: File, match: re.Match, least: int,
                path: os.PathLike[str] | str, number: int) -> int:
-    """Adds the pages of a range, of which there are not too many; returns its end."""
+    """Adds the pages of a range, within the limit; returns its end."""
     begin, size, rank, runs = (int(match[group]) for group in range(1, 5))
     end = begin + size
     if begin % PAGE or not size or (end % PAGE and end != file.size) or end > file.size \
@@ -259,7 +259,7 @@ def is_list(path: os.PathLike[str] | str) -> bool:
 
 
 def find(paths: Iterable[str]) -> list[str]:
-    """The lists that are meant: files, and all *.files in folders."""
+    """The lists at these paths: files, and all *.files in folders."""
     found = []
     for path in paths:
         if os.path.isdir(path):

@@ -1,6 +1,6 @@
-"""What a start costs with all of its files, and which of them to mend first, by frontload-predict.
+"""The cost of a start with all of its files, and which of them to mend first, by frontload-predict.
 
-Of one start or of several programs' starts, each with its reading list and its weight:
+For one start or several programs' starts, each with its reading list and its weight:
 
     {"schema": "frontload-predict-starts/1", "frontload": version,
      "devices": [as frontload-predict --list-devices has them],
@@ -18,9 +18,9 @@ cost  major_faults, requests (what a list asks for of two files that follow each
       `starts` and `files` they are sums over the lists, each as often as its weight. The first of
       `files` gains most by a front, on the first device, if it is not asked for by a list.
 
-Seconds are a latency for each request that the program waits for and for each range of a list (one
-for as many requests of a list as the device works on at once, if it does), and the time of the
-bytes. They do not count on the requests that two files share.
+Seconds are a latency for each request that the program waits for and for each range of a list (or
+for as many requests of a list as the device works on at once), and the time of the bytes. Sharing
+of requests by two files is not counted.
 """
 
 import json
@@ -95,7 +95,7 @@ def gain(ways: Ways, way: str, base: str = AS_IT_IS) -> float:
 
 
 def seconds(cost: dict, device: dict) -> float:
-    """What a device takes: see above."""
+    """The time that a device takes: see above."""
     waited = cost["requests"] - cost["asked_requests"]
     asked = cost["asked_ranges"] if device["parallel"] == 1 \
         else math.ceil(cost["asked_requests"] / device["parallel"])
@@ -104,15 +104,15 @@ def seconds(cost: dict, device: dict) -> float:
 
 
 def _ways(costs: dict, can_have_front: bool, shares: bool) -> Ways:
-    """What frontload-predict says of a file, by way; as it is, it may share the first request of a
-    list with the file before it (nobody knows where a front will lie)."""
+    """frontload-predict's costs of a file, by way; as it is, it may share the first request of a
+    list with the file before it (the place of a new front is not known)."""
     names = {AS_IT_IS: "as_it_is", LIST: "list",
              FRONTS: "front" if can_have_front else "as_it_is",
              BOTH: "front_and_list" if can_have_front else "list"}
     found = {}
     for way, name in names.items():
         cost = costs[name]
-        # Of what a list asks for, all requests but the first are queued.
+        # All requests of a list but the first are queued.
         asked = cost["queued_requests"] + 1 if cost["asked_ranges"] else 0
         found[way] = {key: cost[key] for key in _COUNTS} | {"asked_requests": asked}
         if shares and name == "list":
@@ -139,8 +139,8 @@ def _costs(start: ReadingList, files: Iterable[File], options: Sequence[str]) ->
 
 
 def touched(start: ReadingList, file: File) -> list[list[int]]:
-    """What is touched of a file, in the order of first touch: the first page, how many follow it in
-    the file and in that order, and 1 if they are read by read(2)."""
+    """The touched pages of a file, in the order of first touch: the first page, how many follow it
+    in the file and in that order, and 1 if they are read by read(2)."""
     found: list[list[int]] = []
     rank = 0
     for touch, page in sorted(((touch.rank, touch.how == READ), page)

@@ -1,9 +1,9 @@
 """Records what a start touches of all its files, page by page.
 
-Without readahead, the page cache takes in exactly the pages that somebody touches, in the order in
-which they are touched, by a mapping as by read(2); and the kernel tells of each page that it takes
-in (docs/faults.md). So a first run says which files the command opens (strace), and a second one
-has copies of them on a device of its own without readahead, all of them cold.
+Without readahead, the page cache takes in exactly the touched pages, in the order of their touches,
+by a mapping as by read(2), and the kernel reports each page that it takes in (docs/faults.md). So a
+first run shows which files the command opens (strace), and a second one has cold copies of them on
+a separate device without readahead.
 """
 
 import itertools
@@ -36,13 +36,13 @@ from frontload.reading.listing import (
 
 
 def obstacle() -> str | None:
-    """What is missing for this way at first sight; None if nothing is."""
+    """What is obviously missing for this way; None if nothing is."""
     return cold_device.obstacle() or (None if shutil.which("perf") else "perf is not found")
 
 
 def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
-    """What one start of the command touches. Needs root, for the device and for the kernel's word
-    on the page cache."""
+    """The touches of one start of the command. Needs root, for the device and for the kernel's
+    events of the page cache."""
     opened = seen.opened(command, Launcher(end_with_us=True, ready=ready), only_read=True)
     identities = {path: identity(path) for path in opened}
     with on_device(kinds.custom(None, None, 0), [Variant("", tuple(command), tuple(opened))], (),
@@ -59,7 +59,7 @@ def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingL
 
 
 def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) -> Path:
-    """Writes a list into a folder, by the name of the command and a number that is free."""
+    """Writes a list into a folder, under the name of the command and a free number."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     numbers = itertools.count(1)
@@ -71,7 +71,7 @@ def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) ->
 
 
 def identity(path: str) -> File:
-    """What a file is now."""
+    """The present state of a file."""
     status = os.stat(path)
     try:
         build_id = elf.read(path).build_id.hex()
@@ -81,7 +81,7 @@ def identity(path: str) -> File:
 
 
 def _made(document: dict, identities: dict[str, File]) -> ReadingList:
-    """The list that a recording without readahead is."""
+    """The list from a recording without readahead."""
     files = [identities.get(os.path.realpath(file["path"])) for file in document["files"]]
     faults, fills = document["faults"], document["fills"]
     mapped = {(file, offset // PAGE) for file, offset, major in zip(

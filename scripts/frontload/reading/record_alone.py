@@ -1,11 +1,10 @@
 """Records what a start touches of all its files without root.
 
 The copies of the files lie in a FUSE file system of our own (frontload-lazyfs --log), which is
-mounted in a user namespace. Nothing is read ahead there, and it writes down each read that the
-kernel asks it for. The kernel keeps what it has read, so these are the pages that the start
-touches, in the order of first touch. Unlike perf (record.py), it does not say whether a mapping or
-read(2) touched them: that is guessed by the kind of the file. What watches the command (setpriv)
-reads a few pages of the C library first.
+mounted in a user namespace. It reads nothing ahead, and logs each read of the kernel. The kernel
+keeps what it has read, so these are the touched pages, in the order of first touch. Unlike perf
+(record.py), the log does not show whether a mapping or read(2) touched them: that is guessed by the
+kind of the file. The wrapper of the command (setpriv) reads a few pages of the C library first.
 """
 
 import os
@@ -25,9 +24,9 @@ from frontload.reading.record import identity
 
 _CAP_SYS_ADMIN = 21
 _NAMESPACE = ("unshare", "--user", "--map-current-user", "--mount", "--keep-caps")
-# What a user is in such a namespace, the command need not be.
+# The command does not need the user's rights in such a namespace.
 _WITHOUT_RIGHTS = ("setpriv", "--ambient-caps=-all", "--inh-caps=-all")
-_AT_ONCE = 16
+_MAX_AT_ONCE = 16
 
 
 def obstacle() -> str | None:
@@ -49,7 +48,7 @@ def may_mount() -> bool:
 
 
 def enter_namespace() -> None:
-    """Runs this program again where it may mount. numpy starts threads, with which a process
+    """Runs this program again where it may mount. A process with threads, which numpy starts,
     cannot enter a user namespace itself."""
     if reason := obstacle():
         raise Failure(f"without root, files cannot be recorded here: {reason}",
@@ -58,13 +57,13 @@ def enter_namespace() -> None:
 
 
 def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
-    """What one start of the command touches; to be called where one may mount."""
+    """The touches of one start of the command; to be called where one may mount."""
     launcher = Launcher(end_with_us=True, ready=ready).below(*_WITHOUT_RIGHTS)
     opened = seen.opened(command, launcher, only_read=True)
     identities = {path: identity(path) for path in opened}
     with scratch_folder("frontload-device.") as folder:
         log = folder / "log"
-        with lazy.LazyFiles(folder, map(Path, opened), latency_ms=0, parallel=_AT_ONCE,
+        with lazy.LazyFiles(folder, map(Path, opened), latency_ms=0, parallel=_MAX_AT_ONCE,
                             log=log) as own:
             own.cover()
             sample = launcher.run(command)
@@ -74,8 +73,8 @@ def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingL
 
 
 def _made(log: bytes, files: dict[bytes, File]) -> ReadingList:
-    """The list that a log is; its lines have the offset, the size, and the name of a file. A name
-    may have newlines: what is no line of a known file is left out."""
+    """The list from a log; its lines have the offset, the size, and the name of a file. A name may
+    have newlines: lines without a known file are left out."""
     found = ReadingList(runs=1)
     rank = 0
     for line in log.split(b"\n"):

@@ -1,4 +1,4 @@
-"""What is in a reading list, in figures and as a list of ranges."""
+"""The contents of a reading list, as figures and as a list of ranges."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from frontload.reading.listing import ReadingList
 
 
 def describe(listing: ReadingList) -> Document:
-    """All of a list but its ranges; the file with the most bytes comes first."""
+    """A list without its ranges; the file with the most bytes comes first."""
     described: list[Document] = []
     for file in listing.in_order():
         ranges = list(listing.ranges(file))

@@ -1,5 +1,5 @@
-"""The command lines of the recorders, frontload-trace and frontload-valgrind: what goes before a
-command so that it is recorded."""
+"""The command lines of the recorders, frontload-trace and frontload-valgrind: the prefixes of a
+command that is recorded."""
 
 import os
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from frontload.profile import trace
 
 
 def pattern_in(folder: Path) -> str:
-    """What recorders are told to name the traces in a folder."""
-    # The command may change its folder; and % means something in the pattern.
+    """The pattern by which recorders name the traces in a folder."""
+    # The command may change its folder, and % has a meaning in the pattern.
     return os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
 
 
 def recorder(pattern: str, *, data: bool = False, blocks: bool = False,
              modules: Sequence[str] = (), until: str | None = None,
              role: str | None = None) -> list[str]:
-    """What runs a command and records it: goes before the command. The recorder of data tells basic
-    blocks apart anyway."""
+    """The prefix that runs a command and records it. The recorder of data always records basic
+    blocks."""
     options = [f"--module={name}" for name in modules]
     if until:
         options.append(f"--until={until}")

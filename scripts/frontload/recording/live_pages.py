@@ -1,9 +1,9 @@
-"""Which pages of its files a process that runs has touched, seen from outside.
+"""Which pages of its files a running process has touched, seen from outside.
 
-The kernel shows a process's page table to the user whose process it is: PAGEMAP_SCAN of
-/proc/PID/pagemap tells it as ranges since Linux 6.7, and before that the file has 8 bytes a page.
-Where the kernel maps pages around one that is touched, all of them count: windows, not touches.
-The process goes on meanwhile.
+The kernel shows a process's page table to the user of the process: PAGEMAP_SCAN of
+/proc/PID/pagemap returns ranges since Linux 6.7, and before that the file has 8 bytes a page. Pages
+that the kernel maps around a touched one also count: windows, not touches. The process goes on
+meanwhile.
 """
 
 import fcntl
@@ -27,12 +27,12 @@ _PRESENT, _SWAPPED = 1 << 3, 1 << 4
 _BOTH = 3 << 62  # of an entry of pagemap: present, or swapped
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (..)(.)p ([0-9a-f]+) ([0-9a-f:]+) (\d+) +(/.*)$")
-_REPLACED = " (deleted)"  # behind the path of a file that was, while it ran
-_LOWEST_HALF = 1 << 63  # what lies beyond is the kernel's
+_REPLACED = " (deleted)"  # behind the path of a file that was replaced while it ran
+_LOWEST_HALF = 1 << 63  # addresses beyond are the kernel's
 
 
 class Touched(NamedTuple):
-    """A file that the process has mapped, and the pages of it by their numbers, ascending."""
+    """A file that the process has mapped, and its touched pages by their numbers, ascending."""
 
     module: Module
     pages: np.ndarray
@@ -45,7 +45,7 @@ class _Mapping(NamedTuple):
 
 
 def below(process: int) -> list[int]:
-    """The processes that a process has started, and those that these have."""
+    """The descendants of a process."""
     parents = {}
     for folder in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
@@ -58,8 +58,8 @@ def below(process: int) -> list[int]:
 
 
 def touched(process: int) -> list[Touched]:
-    """Of each file that code is loaded from; empty if the process has ended, or is not ours to look
-    at."""
+    """The files that code is loaded from; empty if the process has ended, or belongs to another
+    user."""
     found = []
     try:
         program = os.readlink(f"/proc/{process}/exe")

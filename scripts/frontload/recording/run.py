@@ -1,4 +1,4 @@
-"""Records one run of a command into a folder of traces, and says what came of it."""
+"""Records one run of a command into a folder of traces, and reports the result."""
 
 import os
 from collections import Counter
@@ -18,8 +18,8 @@ def run(words: list[str], output: Path | str, *, data: bool = False, blocks: boo
         modules: Sequence[str] = (), until: str | None = None, role: str | None = None,
         ready: Ready | None = None) -> int:
     """Records a command by breakpoints, in functions or `blocks`, or in valgrind with `data`;
-    returns its exit status. The recording ends when it enters `until`, a function. With `ready` the
-    command is ended when that has come, or has entered the function, and the status is 0."""
+    returns its exit status. The recording ends when the command enters the function `until`. With
+    `ready` the command is ended at that event, or in that function, and the status is 0."""
     before = recorder(pattern_in(Path(output)), data=data, blocks=blocks, modules=modules,
                       until=until, role=role)
     return _record(words, output, before=before, ready=ready, has_end=until is not None)
@@ -40,7 +40,7 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
             before: Sequence[str] = (), ready: Ready | None = None, has_end: bool = False,
             variables: Mapping[str, str] = {}) -> int:
     folder = Path(output)
-    # What the frontload command itself was told is none of the recorded program's business.
+    # Without the variable for our own tools, which is not for the recorded program.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     is_new_folder = not folder.exists()
     _prepare(folder)
@@ -92,7 +92,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:
-    """The traces in a folder, with what tells a new one from one that was there before."""
+    """The traces in a folder, with what tells new ones from older ones."""
     found = {}
     for path in trace.find(folder):
         status = path.stat()

@@ -1,8 +1,8 @@
 """A recording that is over when the command is ready, not when it ends.
 
-frontload-exec waits for that, and ends the command. What recorders write is complete at any moment,
-so how much of each trace there is when the command is ready is all that has to be known: no
-recorder has a part in this. What the command touches while it is ended counts no more.
+frontload-exec waits for that, and ends the command. Traces are complete at any moment, so only the
+size of each when the command is ready has to be known: recorders have no part in this. Touches of
+the command while it is being ended do not count.
 """
 
 import tempfile
@@ -22,8 +22,8 @@ _POLL_SECONDS = 0.02
 
 
 class Watched:
-    """`has_end`: the recorder itself knows an end, a function, and notes it in the trace; then the
-    command is ready, too. `traces` lists those of this recording."""
+    """`has_end`: the recorder itself waits for a function, and notes the end in the trace; then the
+    command is also ready. `traces` lists those of this recording."""
 
     def __init__(self, ready: Ready, has_end: bool, traces: Callable[[], list[Path]], *,
                  name: str):
@@ -34,20 +34,20 @@ class Watched:
         self._over = threading.Event()
         self._folder = tempfile.TemporaryDirectory(prefix="frontload-ready.") if has_end else None
         self._mark = Path(self._folder.name, "ready") if self._folder else Path()
-        # Without a file of its own, the one that the user waits for.
+        # Our own file, unless the user waits for one.
         if self._folder and not ready.file:
             ready = replace(ready, file=str(self._mark))
         self._line = ExecLine(ready)
 
     @property
     def prefix(self) -> Sequence[str]:
-        """What goes before the recorder."""
+        """The prefix of the recorder."""
         return [str(tools.tool("frontload-exec")), *self._line.options, f"--name={self._name}",
                 "--"]
 
     @property
     def descriptors(self) -> Sequence[int]:
-        """What that has to inherit."""
+        """The descriptors that the prefix has to inherit."""
         return self._line.descriptors
 
     def until_ready(self) -> None:
@@ -64,7 +64,7 @@ class Watched:
         self._line.release()
 
     def _wait_for_end(self) -> None:
-        """Makes the file that is waited for when a trace says that startup is over."""
+        """Makes the awaited file when a trace records the end of startup."""
         while not self._over.wait(_POLL_SECONDS):
             for path in self._traces():
                 with suppress(OSError):
@@ -79,7 +79,7 @@ class Watched:
         if self._slots is not None:
             for path in self._traces():
                 if path not in self._slots:
-                    path.unlink()  # of a process that was not there when the command was ready
+                    path.unlink()  # of a process that did not exist when the command was ready
                 elif not trace.has_ended(path):
                     trace.end_at(path, self._slots[path])
         self._line.close()

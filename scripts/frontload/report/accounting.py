@@ -1,12 +1,12 @@
-"""Where the bytes went that a start read: by file, by section, by phase.
+"""Where the bytes that a start read went: by file, by section, by phase.
 
 Of a section
     read     its bytes that were brought into the page cache
     touched  its touched bytes, whether read or in memory before
     wasted   read and not touched
-    density  the part of what was read that was touched
-The sections of a file (with a row for what is in none) are all its bytes, each once, so the sum
-over them is what was read of the file.
+    density  the touched part of the read bytes
+The sections of a file (with a row for bytes in no section) are all its bytes, each once, so their
+sum is what was read of the file.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ class Row:
 
 
 def density(read: int | None, wasted: int | None) -> float | None:
-    """The part of what was read that was not wasted; None if nothing was, or nobody knows."""
+    """The part of read bytes that was not wasted; None if nothing was read, or it is unknown."""
     return None if not read or wasted is None else round((read - wasted) / read, 4)
 
 
 def rows(place: Places, read: Spans | None, touched: Spans | None) -> list[Row]:
-    """One row for each name of sections of which anything was read or touched."""
+    """One row for each name of sections with read or touched bytes."""
     sizes = place.bytes_by_section(Spans(np.array([0]), np.array([place.file.size])))
     unused = None if read is None or touched is None else read - touched
     found = []

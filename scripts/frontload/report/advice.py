@@ -1,8 +1,8 @@
 """Advice: what would make a start read less, each piece a sentence with its evidence and its gain.
 
-A rule looks at one start and says something or nothing. It speaks only of what was seen in this
-start: a table of relocations that was in memory costs nothing, so no rule mentions it. The advice
-that would save the most major faults comes first, then the most bytes.
+A rule looks at one start and returns advice or nothing. It uses only what was seen in this start: a
+table of relocations that was in memory costs nothing, so no rule mentions it. The advice that would
+save the most major faults comes first, then the most bytes.
 """
 
 from frontload.report import advice_layout, advice_loader, advice_reading, advice_waiting
@@ -25,7 +25,7 @@ RULES = (
 
 
 def advice(start: Start) -> list[Sentence]:
-    """What every rule has to say, most gain first."""
+    """The advice of all rules, most gain first."""
     found = [sentence for rule in RULES for sentence in rule(start)]
     return sorted(found, key=lambda each: (-(each.gain.major_faults or 0),
                                            -(each.gain.read_bytes or 0)))

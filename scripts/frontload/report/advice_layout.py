@@ -11,7 +11,7 @@ from frontload.report.events import READ
 from frontload.report.sentence import Gain, Sentence, in_words, majors_in, read_of
 from frontload.report.start import Start
 
-_FEW = 3  # major faults: a good layout has these, too
+_MAX_FAULTS = 3  # major faults, as even good layouts have
 _LARGE_TABLE = 64 << 10
 _SPARSE = 0.05
 _USUAL_READ_AHEAD_KIB = 128
@@ -23,7 +23,7 @@ def front(start: Start) -> Iterator[Sentence]:
         return
     file, read = start.recording.files[start.main], read_of(start, start.main)
     faults = len(majors_in(start, start.main))
-    if faults <= _FEW or len(read) <= 1:
+    if faults <= _MAX_FAULTS or len(read) <= 1:
         return
     seen = start.events
     mine = (seen.file == start.main) & seen.of(READ)
@@ -59,7 +59,7 @@ def prefetch(start: Start) -> Iterator[Sentence]:
     if where is None:
         return
     faults = len(majors_in(start, start.main, where))
-    if faults <= _FEW:
+    if faults <= _MAX_FAULTS:
         return
     more = (where - read_of(start, start.main)).size
     yield Sentence(
@@ -71,7 +71,7 @@ def prefetch(start: Start) -> Iterator[Sentence]:
 
 
 def untrained(start: Start) -> Iterator[Sentence]:
-    """No training run touched what a program with a front reads outside its front."""
+    """A program with a front reads parts outside of it that no training run touched."""
     if start.main is None:
         return
     file, place = start.recording.files[start.main], start.places[start.main]
@@ -81,7 +81,7 @@ def untrained(start: Start) -> Iterator[Sentence]:
     rows = majors_in(start, start.main)
     rows = rows[~where.holds(start.events.offset[rows])]
     outside = (read_of(start, start.main) - where).size
-    if len(rows) <= _FEW:
+    if len(rows) <= _MAX_FAULTS:
         return
     names = [name for name in dict.fromkeys(place.symbol_at(start.events.offset[rows])) if name]
     shown = list(demangled(names).values())

@@ -63,7 +63,7 @@ def fixed_addresses(start: Start) -> Iterator[Sentence]:
     faults, read = int((relocating & seen.of(MAJOR)).sum()), int(seen.bytes[relocating].sum())
     if not faults and not read:
         return
-    # The tables are read whole, and lose what is relative; of the pages some are still written.
+    # The tables are read whole, and lose relative relocations; some of the pages are still written.
     tables = start.places[start.main].sections(*_TABLES, ".relr.dyn")
     listed = (read_of(start, start.main) & tables).size
     waited = int((relocating & seen.of(MAJOR) & tables.holds(seen.offset)).sum())

@@ -3,11 +3,10 @@
 **The replay.** A fault that finds no page reads a window of the device's readahead around it, half
 of it before the fault. Since Linux 6.17 a fault in code reads from its page on, at most to the end
 of the mapping (mm/filemap.c, do_sync_mmap_readahead). The replay takes the faults of a recording in
-their order, with windows of another size: a fault whose page is in a window that was read before
-reads nothing. The replay knows neither the touches that found their page mapped, nor the windows
-that were read before anything waited for them. So it first replays the readahead that there was, by
-both rules. It goes by the rule that comes nearer to the recording, and is used only if that is near
-enough.
+their order, with windows of another size: a fault whose page is in an earlier window reads nothing.
+The replay does not see touches of mapped pages, nor windows that were read before anything waited
+for them. So it first replays the recorded readahead, by both rules. It uses the rule that comes
+nearer to the recording, and only if that is near enough.
 """
 
 from collections.abc import Iterator
@@ -23,9 +22,9 @@ from frontload.report.spans import Spans
 from frontload.report.start import Start
 
 _NEAR = 0.1
-_ENOUGH_FAULTS = 16
-_LEAST_KIB, _MOST_KIB = 16, 4096
-# Worth a sentence: a quarter less of one, for at most a tenth more of the other.
+_MIN_FAULTS = 16
+_MIN_KIB, _MAX_KIB = 16, 4096
+# Worth a sentence: a quarter less faults or bytes, for at most a tenth more of the other.
 _LESS, _MORE = 0.75, 1.1
 
 
@@ -56,7 +55,7 @@ def readahead(start: Start) -> Iterator[Sentence]:
     recorded, read = len(majors_in(start, start.main)), read_of(start, start.main).size
     reads = int(((seen.file == start.main) & seen.of(READ)).sum()) or recorded
     rows = (seen.file == start.main) & (seen.kind != "F") & (seen.offset < file.size)
-    if not file.read_ahead_kib or recorded < _ENOUGH_FAULTS or not read:
+    if not file.read_ahead_kib or recorded < _MIN_FAULTS or not read:
         return
 
     def with_window(kib: int, ends: np.ndarray | None) -> tuple[int, int]:
@@ -70,7 +69,7 @@ def readahead(start: Start) -> Iterator[Sentence]:
                     key=lambda found: off(found[0]))
     if off(now) > _NEAR:
         return
-    sizes = [kib for power in range(2, 14) if _LEAST_KIB <= (kib := 1 << power) <= _MOST_KIB]
+    sizes = [kib for power in range(2, 14) if _MIN_KIB <= (kib := 1 << power) <= _MAX_KIB]
     found = [(then, kib) for kib in sizes if (then := with_window(kib, ends))
              and ((then[0] <= _LESS * now[0] and then[1] <= _MORE * now[1])
                   or (then[1] <= _LESS * now[1] and then[0] <= _MORE * now[0]))]
@@ -100,7 +99,7 @@ def whole_file(start: Start) -> Iterator[Sentence]:
     """A file that is mostly read anyway can be read from beginning to end."""
     for number, file in enumerate(start.recording.files):
         faults, read = len(majors_in(start, number)), read_of(start, number).size
-        if faults < _ENOUGH_FAULTS or 2 * read < file.size:
+        if faults < _MIN_FAULTS or 2 * read < file.size:
             continue
         yield Sentence(
             "whole-file",

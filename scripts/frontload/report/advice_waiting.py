@@ -1,4 +1,4 @@
-"""Advice on what is not ours: a start that waits for other things than files."""
+"""Advice on other causes: a start that waits for other things than files."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from frontload.report.sentence import Gain, Sentence, in_words
 from frontload.report.start import Start
 
-DISK = "disk"  # frontload-faults/1 calls it so; all other reasons are system calls
-_LEAST_SHARE = 0.05  # of the time of the start; less is not worth a word
-_LEAST_NS = 1_000_000
+DISK = "disk"  # the name in frontload-faults/1; all other reasons are system calls
+_MIN_SHARE = 0.05  # of the time of the start; less is not worth advice
+_MIN_NS = 1_000_000
 _MEANINGS = (
     ({"nanosleep", "clock_nanosleep"}, "it sleeps", "sleeps and fixed delays"),
     ({"connect", "recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg", "accept", "accept4"},
@@ -29,7 +29,7 @@ _MEANINGS = (
 
 
 def others(start: Start) -> Iterator[Sentence]:
-    """No layout makes these waits shorter, so nobody should expect that of a front."""
+    """No layout makes these waits shorter, so users should not expect that of a front."""
     by_phase: Counter[str] = Counter()
     by_call: Counter[str] = Counter()
     for phase in start.recording.phases:
@@ -38,13 +38,13 @@ def others(start: Start) -> Iterator[Sentence]:
                 by_phase[phase.name] += time
                 by_call[reason] += time
     total, whole = by_call.total(), start.recording.wall_ns or 0
-    if total < max(_LEAST_NS, _LEAST_SHARE * whole):
+    if total < max(_MIN_NS, _MIN_SHARE * whole):
         return
     where = in_words([f"{time / 1e6:.0f} ms in {name}" for name, time in by_phase.most_common()])
     told, where_to_look = [], []
     for calls, what, places in sorted(_MEANINGS, key=lambda each: -_sum(by_call, each[0])):
         time = _sum(by_call, calls)
-        if time >= _LEAST_NS:
+        if time >= _MIN_NS:
             names = [name for name, _ in by_call.most_common() if name in calls]
             told.append(f" For {time / 1e6:.0f} ms {what} ({', '.join(names)}).")
             where_to_look.append(places)

@@ -1,8 +1,8 @@
 """The events of a start in order of time: its faults, and what was read into the page cache.
 
-A *read* is one stretch of a file that a thread brought into the page cache: the fills that continue
-each other, with no fault of that thread between them. The kernel fills page by page (or folio by
-folio) what it asked the device for in one or a few requests.
+A *read* is one stretch of a file that a thread brought into the page cache: fills that continue
+each other, without a fault of that thread between them. The kernel fills page by page (or folio by
+folio) what it requested from the device at once.
 
 A read goes *backwards* if it begins before the read of the same file before it. Where fills were
 not recorded, major faults stand for reads.
@@ -17,13 +17,13 @@ The **cause** of a fault, by the first rule that fits:
     constructor  while constructors run
     kernel       in the kernel: a system call reads or writes memory of the program
     code         an instruction is fetched
-    data         of what may be written, and of memory that is no file's
-    constant     of all else: constants, and data files that are mapped
+    data         of writable memory, and of memory of no file
+    constant     of all else: constants, and mapped data files
 
 The cause of a read is that of the fault that waited for it: the next fault of the thread, if it is
-major and in the read, or minor and before it in the same file (the kernel then reads ahead). Any
-other read was asked for by a system call (read, readahead), which is `kernel`, or `exec` while the
-program is not there yet.
+major and in the read, or minor and before it in the same file (the kernel then reads ahead). Other
+reads were requested by a system call (read, readahead): `kernel`, or `exec` while the program is
+not there yet.
 """
 
 import re
@@ -41,21 +41,20 @@ BSS = ".bss"
 _EXEC, _LOADER, _RELOCATION, _CONSTRUCTOR, _CODE, _CONSTANT, _DATA, _KERNEL = range(len(CAUSES))
 _LOADER_NAME = re.compile(r"ld(-linux[^/]*|-musl[^/]*|64)?(-[0-9.]+)?\.so(\.[0-9]+)?")
 _RELOCATIONS = re.compile(r"\.(rela?|relr)(\..*)?")
-# How far behind a minor fault a read may begin that the kernel started ahead of it.
-_AHEAD = 1 << 20
+# A readahead may begin at most this far behind the minor fault that started it.
+_MAX_AHEAD = 1 << 20
 
 
 @dataclass(frozen=True)
 class Events:
-    """Columns in order of time; `symbol` and `by` (the code that touched) are names, which may be
-    empty."""
+    """Columns in order of time; `symbol` and `by` (the touching code) are names, or empty."""
 
     kind: np.ndarray
     time_ns: np.ndarray
     file: np.ndarray
     offset: np.ndarray
     cause: np.ndarray
-    section: list[str]  # empty for what is in no file
+    section: list[str]  # empty outside of files
     symbol: list[bytes]
     by: list[bytes]
     bytes: np.ndarray
@@ -89,7 +88,7 @@ def events(recording: Recording, places: Sequence[Places]) -> Events:
     columns["bytes"] = np.concatenate([np.zeros(len(faults), np.int64), reads["bytes"]])
     columns["cause"] = np.concatenate([cause, np.full(len(reads["time_ns"]), _KERNEL)])
     by_file = _code(recording, len(reads["time_ns"]))
-    # At one time reads come first: they are what the fault waited for.
+    # At one time reads come first: the fault waited for them.
     order = np.lexsort((columns["kind"] != READ, columns["time_ns"]))
     columns = {name: column[order] for name, column in columns.items()}
     kind = columns["kind"]
@@ -113,8 +112,8 @@ def events(recording: Recording, places: Sequence[Places]) -> Events:
 
 
 def phase_of(recording: Recording, time_ns: np.ndarray, process: np.ndarray) -> np.ndarray:
-    """The name of the phase that each event is in, empty if in none; of phases that overlap, of the
-    last one to begin."""
+    """The phase of each event, empty if it is in none; of overlapping phases, the last one to
+    begin."""
     found = np.full(len(time_ns), "", object)
     for phase in sorted(recording.phases, key=lambda phase: phase.start_ns):
         inside = (process == phase.process) & (time_ns >= phase.start_ns)
@@ -182,8 +181,8 @@ def _reads(recording: Recording) -> dict[str, np.ndarray]:
 
 
 def _waited_for(columns: dict[str, np.ndarray]) -> np.ndarray:
-    """For each read the row of the fault that waited for it or set it off, else -1; for all other
-    events -1. Reads of one thread that stand between two of its faults belong to the second."""
+    """For each read the row of the fault that waited for it or set it off, else -1; -1 for other
+    events. Reads of a thread between two of its faults belong to the second."""
     waited = np.full(len(columns["kind"]), -1)
     following: dict[int, int] = {}
     rows = zip(columns["kind"].tolist(), columns["thread"].tolist(), columns["file"].tolist(),
@@ -198,8 +197,8 @@ def _waited_for(columns: dict[str, np.ndarray]) -> np.ndarray:
             continue
         ahead = start - int(offsets[fault])
         major = columns["kind"][fault] == MAJOR
-        # A read around a fault may come in two pieces, where pages in its midst were there before.
-        if -size - _AHEAD < ahead <= _AHEAD if major else 0 <= ahead <= _AHEAD:
+        # A read around a fault may come in two pieces, if pages between them were there before.
+        if -size - _MAX_AHEAD < ahead <= _MAX_AHEAD if major else 0 <= ahead <= _MAX_AHEAD:
             waited[row] = fault
     return waited
 
@@ -216,8 +215,7 @@ def _backward(columns: dict[str, np.ndarray], has_fills: bool) -> np.ndarray:
 
 
 def _code(recording: Recording, reads: int) -> tuple[np.ndarray, np.ndarray]:
-    """File and offset of the code that touched, for faults and then for reads, of which it is not
-    known."""
+    """File and offset of the touching code, for faults and then for reads, where it is unknown."""
     columns, nothing = recording.faults.columns, np.full(len(recording.faults), -1)
     file, offset = (np.concatenate([columns.get(name, nothing), np.full(reads, -1)])
                     for name in ("code_file", "code_offset"))

@@ -1,4 +1,4 @@
-"""What lies where in a recorded file, as far as the recording says: its sections and segments.
+"""The contents of a recorded file, as recorded: its sections and segments.
 
 An *offset* counts from the start of the file; an *address* is the one that the linker assigned.
 """
@@ -25,7 +25,7 @@ class Layout:
         end = np.minimum([section.offset + section.size for section in ordered] or np.empty(0),
                          file.size)
         start, end = start.astype(np.int64), end.astype(np.int64)
-        # In a damaged file sections overlap: what an earlier one has, a later one has not.
+        # In a damaged file sections overlap: the earlier one has the common bytes.
         reach = np.maximum.accumulate(np.append(0, end))[:-1]
         self._names = [section.name for section in ordered]
         self._start, self._end = np.maximum(start, reach), end
@@ -41,8 +41,8 @@ class Layout:
                 for place, found in zip(index.tolist(), inside.tolist(), strict=True)]
 
     def cleared(self, offsets: np.ndarray) -> np.ndarray:
-        """Whether what is written at each offset is .bss: the page in which the data ends is mapped
-        whole, and behind the data it is cleared, whatever the file has there."""
+        """Whether a write at each offset is to .bss: the last page of the data is mapped whole, and
+        cleared behind the data, whatever the file has there."""
         found = np.zeros(len(offsets), bool)
         for segment in self.file.segments:
             end = segment.offset + segment.file_bytes
@@ -52,8 +52,8 @@ class Layout:
         return found
 
     def bytes_by_section(self, spans: Spans) -> dict[str, int]:
-        """How many of these bytes of the file lie in the sections of each name. NO_SECTION, what is
-        in none, comes last: together they are all, each once."""
+        """How many of these bytes lie in the sections of each name. NO_SECTION, for bytes in none,
+        comes last: each byte counts once."""
         found: dict[str, int] = {}
         for name, size in zip(self._names, spans.between(self._start, self._end).tolist(),
                               strict=True):
@@ -68,28 +68,28 @@ class Layout:
         return Spans(self._start[mine], self._end[mine])
 
     def segment_flags(self, offsets: np.ndarray) -> np.ndarray:
-        """For each offset `x`, `w` or `r`: whether it is mapped as code, else as data that may be
-        written, else as constants; empty where it is not mapped."""
+        """For each offset `x`, `w` or `r`: mapped as code, else as writable data, else as
+        constants; empty where it is not mapped."""
         flags = np.zeros(len(offsets), "U1")
-        for kind in "rwx":  # the strongest wins, as where a page belongs to two segments
+        for kind in "rwx":  # the strongest wins where a page belongs to two segments
             for segment in self.file.segments:
                 if kind in segment.flags:
                     flags[segment.holds(offsets)] = kind
         return flags
 
     def addresses(self, offsets: np.ndarray) -> np.ndarray:
-        """The address of each offset; those that are not loaded have the highest there is."""
+        """The address of each offset; the highest one for offsets that are not loaded."""
         return _mapped(offsets, [(segment.offset, segment.file_bytes, segment.address)
                                  for segment in self.file.segments], _NOWHERE).astype(np.uint64)
 
     def offsets(self, addresses: np.ndarray) -> np.ndarray:
-        """The offset of each address; -1 for what has no bytes in the file."""
+        """The offset of each address; -1 without bytes in the file."""
         return _mapped(signed(addresses), [(segment.address, segment.file_bytes, segment.offset)
                                            for segment in self.file.segments], -1)
 
     def ranges_in_file(self, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ranges of addresses as ranges of offsets, cut where the file ends; what has no bytes in
-        it becomes empty."""
+        """Ranges of addresses as ranges of offsets, cut where the file ends; ranges without bytes
+        in it become empty."""
         first = self.offsets(start)
         stop = np.where(first < 0, 0, np.minimum(first + signed(end - start), self.file.size))
         return np.maximum(first, 0), np.maximum(stop, np.maximum(first, 0))

@@ -118,7 +118,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
 
 
 def _known(binaries: Iterable[str], recordings: Sequence[Recording]) -> dict[str, str]:
-    """Linked files by their build-id; one that nobody recorded is a mistake."""
+    """Linked files by their build-id; one that was not recorded is an error."""
     recorded = {file.build_id for recording in recordings for file in recording.files}
     known = {}
     for path in binaries:
@@ -131,7 +131,7 @@ def _known(binaries: Iterable[str], recordings: Sequence[Recording]) -> dict[str
 
 
 def _check_maps(maps: Sequence[str], starts: Sequence[Start]) -> None:
-    """A map that fits nowhere is a mistake, unless a program that it could be of is not here."""
+    """A map that fits nowhere is an error, unless the program that it is of may be missing here."""
     if any(start.main is None or start.places[start.main].elf is None for start in starts):
         return
     for path in maps:
@@ -185,7 +185,7 @@ def _variant(start: Start, page_size: int) -> dict:
 
 
 class _Texts:
-    """The texts that columns point to, each once, in the order in which they are first needed."""
+    """The texts that columns point to, each once, in the order of first use."""
 
     def __init__(self, start: Start):
         self.section_index = {name: number for number, name in enumerate(

@@ -2,15 +2,15 @@
 
 The page's text and tables are written here, by a template that escapes every string; only the fault
 pictures are drawn in the browser, by d3 and template/picture.js, from data inside the page. So the
-page can be read, printed and searched without scripts, too.
+page can also be read, printed and searched without scripts.
 
-d3 draws SVG, whose colours follow the theme of the page and stay sharp in print. It comes out of
-the Python package mpld3, which carries it, or from Debian's node-d3, which is the same version 5.
+d3 draws SVG, whose colours follow the theme of the page and stay sharp in print. It comes from the
+Python package mpld3, or from Debian's node-d3, which is the same version 5.
 (For the 10,000 events of a large report plotly took 2.7 s to open from 2.6 MB, bokeh 0.7 s from
 1.1 MB, and d3 0.2 s from 0.7 MB.)
 
-A policy in the page forbids scripts other than these two, by their hashes, and anything from
-elsewhere: what slipped through the escaping could still not run.
+A policy in the page forbids other scripts, by hash, and anything from elsewhere: markup that
+slipped through the escaping could still not run.
 """
 
 import base64
@@ -27,12 +27,12 @@ from frontload.report import page_text, page_times, page_view, theme
 from frontload.report.page_events import picture_data
 from frontload.report.page_files import compare_files
 
-# The only other packages that the page is made with.
+# Further packages of the page.
 _PACKAGES = ("install jinja2 and mpld3 with pip for reports (on Debian: apt-get install "
              "python3-jinja2 node-d3), or take the data alone with --json")
 _DISTRIBUTIONS_D3 = Path("/usr/share/nodejs/d3/dist/d3.min.js")
 
-# One after the other they are the page's script.
+# Joined in this order, they are the page's script.
 _SCRIPTS = ("picture.js", "pointing.js", "page.js")
 
 
@@ -72,7 +72,7 @@ def render(document: dict) -> bytes:
 
 
 def _d3() -> str:
-    """d3 itself; finding the package does not import it, and with it all of matplotlib."""
+    """The text of d3; finding the package does not import it, with all of matplotlib."""
     package = importlib.util.find_spec("mpld3")
     if package is not None and package.submodule_search_locations:
         folder = Path(package.submodule_search_locations[0]) / "js"
@@ -84,7 +84,7 @@ def _d3() -> str:
 
 
 def _own(element: str, content: str):
-    """A script or style of ours, which goes into the page as it is."""
+    """A script or style of ours, which goes into the page unescaped."""
     from markupsafe import Markup
 
     if f"</{element}" in content.lower() or "<!--" in content:
@@ -99,6 +99,6 @@ def _policy(*scripts: str) -> str:
 
 
 def _packed(data: dict) -> str:
-    """Data as base64 of gzip, which has no character that HTML gives a meaning to."""
+    """Data as base64 of gzip, which has no character with a meaning in HTML."""
     text = json.dumps(data, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

@@ -1,19 +1,19 @@
-"""The events of a report in the form in which the page's script draws them.
+"""The events of a report in the form that the page's script draws.
 
-Files are numbered as the page compares them (page_files), names are made readable here once, and
-times become steps of a microsecond: the picture cannot show less, and small numbers pack well.
+Files are numbered as the page compares them (page_files), names are made readable once, and times
+become steps of a microsecond: the picture cannot show less, and small numbers pack well.
 """
 
 from frontload.report.page_files import ComparedFile
 from frontload.report.page_text import name
 
-# More dots than this neither fit into a picture nor into a page that opens at once. The first to be
-# left out are minor faults: they cost the least.
+# More dots neither fit into a picture nor into a page that opens at once. Minor faults, which cost
+# the least, are left out first.
 MOST_EVENTS = 40_000
 
 
 def picture_data(document: dict, files: list[ComparedFile]) -> dict:
-    """What the script needs for all fault pictures, as one document for JSON."""
+    """The script's data for all fault pictures, as one document for JSON."""
     sections = _Pool()
     symbols = _Pool()
     variants = [_variant(variant, number, files, sections, symbols)
@@ -48,7 +48,7 @@ def _variant(variant: dict, number: int, files: list[ComparedFile], sections: _P
     kept, left_out = _choose(variant["events"])
     events = variant["events"]
     section = [sections.number(text) for text in variant["section_names"]]
-    # Only the symbols of events that are shown: a report may name thousands of others.
+    # Only the symbols of shown events: a report may name thousands of others.
     names = variant["symbols"]
 
     def column(key):

@@ -1,8 +1,8 @@
 """Which files of the variants are one row of the page.
 
-Variants are compared file by file: a library by its path, and the program, which has another path
-in each variant, by being what the variant's command runs. What is left over under different paths
-is compared if its base name says so (a library of the build in another folder).
+Variants are compared file by file: libraries by path, and the programs of the variants' commands,
+whose paths differ. Remaining files with different paths are compared by base name (a library of the
+build in another folder).
 """
 
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ComparedFile:
-    """One file as the page names it, and its index in each variant's files (None: not there)."""
+    """One file as named by the page, and its index in each variant's files (None: not there)."""
 
     paths: tuple[str | None, ...]
     indexes: tuple[int | None, ...]
@@ -31,7 +31,7 @@ class ComparedFile:
 
 
 def compare_files(variants: list[dict]) -> list[ComparedFile]:
-    """The files of all variants, the program first and then by what was read of them."""
+    """The files of all variants, the program first, then by bytes read."""
     found: dict[tuple, list[int | None]] = {}
     for number, variant in enumerate(variants):
         for index, file in enumerate(variant["files"]):

@@ -1,7 +1,7 @@
 """The residency map of a file as SVG paths: which part of each stretch was read, and used.
 
 A strip is the file from its first byte to its last, in columns. Each column is filled from below
-with the share of its bytes that was touched, above it with the share that was read for nothing.
+with the share of its touched bytes, and above it with the share read for nothing.
 """
 
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ import numpy as np
 from frontload.profile.trace import GRANULE
 
 COLUMNS = 1000
-HEIGHT = 24  # in the units of the SVG; what was read is at least one of them high
+HEIGHT = 24  # in the units of the SVG; a part that was read is at least one of them high
 
 
 @dataclass(frozen=True)
 class Strip:
-    """Two SVG paths in a box of COLUMNS by HEIGHT; `touched` is None where nobody knows."""
+    """Two SVG paths in a box of COLUMNS by HEIGHT; `touched` is None if unknown."""
 
     read: str
     touched: str | None
 
 
 def strip(file: dict, length: int, page_size: int) -> Strip | None:
-    """The map of one file, in a strip for `length` bytes; None if it is not known what was read."""
+    """The map of one file, in a strip for `length` bytes; None if its reads are unknown."""
     if file["read"] is None or length <= 0:
         return None
     edges = np.arange(COLUMNS + 1) * (length / COLUMNS)
@@ -33,7 +33,7 @@ def strip(file: dict, length: int, page_size: int) -> Strip | None:
         return Strip(_path(_heights(read)), None)
     touched = np.minimum(_covered(file["touched"], GRANULE, file["size"], edges) / room, read)
     used = _heights(touched)
-    # Also where nearly all was used, what was not shows as one unit, and the other way round.
+    # Unused bytes show as one unit even where nearly all was used, and the other way round.
     whole = np.maximum(_heights(read), used + (read - touched > 1e-9))
     return Strip(_path(np.minimum(whole, HEIGHT)), _path(np.minimum(used, HEIGHT - (
         (read - touched > 1e-9) & (used >= HEIGHT)))))

@@ -1,9 +1,9 @@
 """How the report's page writes names and figures.
 
-Names come from files that anybody may have made. The template escapes what has a meaning in HTML.
-This module writes out everything that would not be visible (control characters, marks that change
-the direction of writing, bytes that are not text). It cuts names that are too long in the middle,
-because the ends of paths and of qualified names tell the most.
+Names come from anybody's files. The template escapes characters with a meaning in HTML. This module
+writes out invisible ones (control characters, marks that change the direction of writing, bytes
+that are not text). It cuts long names in the middle, because the ends of paths and of qualified
+names tell the most.
 """
 
 from typing import Any
@@ -12,9 +12,9 @@ from frontload.base.errors import printable
 
 MINUS = "\N{MINUS SIGN}"
 
-# A tooltip with more than this would cover the page.
-MOST_CHARACTERS = 1000
-# What a name keeps at its end when a column is too narrow for it.
+# A longer tooltip would cover the page.
+MAX_CHARACTERS = 1000
+# The end of a name that stays when a column is too narrow for the name.
 _TAIL_CHARACTERS = 10
 
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -24,9 +24,9 @@ _SECONDS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 def name(text: Any) -> str:
     """A name as it can be shown, of a readable length."""
     shown = printable(str(text)) if text not in (None, "") else "?"
-    if len(shown) <= MOST_CHARACTERS:
+    if len(shown) <= MAX_CHARACTERS:
         return shown
-    half = MOST_CHARACTERS // 2
+    half = MAX_CHARACTERS // 2
     return f"{shown[:half]} … {len(shown) - 2 * half} characters … {shown[-half:]}"
 
 
@@ -47,7 +47,7 @@ def _three_digits(value: float) -> str:
 
 def _scaled(value: float, units: tuple, rest: str) -> str:
     for scale, unit in units:
-        # What would be rounded to a whole one of the next unit is given in that unit.
+        # A value that rounds to one of the next unit is given in that unit.
         if abs(value) >= scale * 0.9995:
             return (MINUS if value < 0 else "") + f"{_three_digits(abs(value) / scale)} {unit}"
     return f"{value:.0f} {rest}".replace("-", MINUS)

@@ -1,6 +1,6 @@
-"""What the page shows of time: the phases of the recorded starts.
+"""The page's view of time: the phases of the recorded starts.
 
-Their recorder slowed them down, and each was one run; `frontload measure` has times to rely on.
+The recorder slowed them down, and each was one run; `frontload measure` has reliable times.
 """
 
 from frontload.report.advice_waiting import DISK
@@ -27,7 +27,7 @@ def phases(variants: list[dict]) -> list[dict]:
 
 
 def _waited(waits: dict[str, int] | None) -> dict[str, int | None]:
-    """For how long nothing ran: for a disk, and for something else."""
+    """For how long no thread ran: for a disk, and for something else."""
     if waits is None:
         return {"disk_wait": None, "other_wait": None}
     disk = waits.get(DISK, 0)

@@ -1,4 +1,4 @@
-"""What the page shows of a report, in the order in which it shows it, ready for the template.
+"""The contents of a report's page, in order, ready for the template.
 
 This only calculates figures and measures none: everything comes from the report's document.
 """
@@ -10,11 +10,11 @@ from frontload.report import page_text as text
 from frontload.report.page_files import ComparedFile
 from frontload.report.page_strips import Strip, strip
 
-# As many rows of a table are shown at first, and files mapped; the rest on request.
+# The rows of a table, and the maps of files, that are shown at first; the rest on request.
 FIRST_ROWS = 15
 FIRST_MAPS = 6
-# Sections that are narrower than this share of a map have no room for their name.
-_LEAST_LABEL = 0.045
+# Sections with a smaller share of a map have no room for their name.
+_MIN_LABEL = 0.045
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def figures(variants: list[dict]) -> list[Figure]:
 
 
 def verdict(variants: list[dict]) -> list[tuple[str, bool]]:
-    """The page in one sentence, as pieces of which the names are marked by True."""
+    """The page in one sentence, as pieces; True marks names."""
     first, last = variants[0], variants[-1]
     now, how = last["summary"], _start_of(last["condition"])
     said = [(text.name(last["name"]), True), (f" starts {how} with ", False),
@@ -104,7 +104,7 @@ class FileMap:
     number: int
     path: str
     rows: list[dict]
-    is_first: bool  # to be seen at once
+    is_first: bool  # shown at once
 
 
 def file_maps(document: dict, files: list[ComparedFile]) -> list[FileMap]:
@@ -128,7 +128,7 @@ def file_maps(document: dict, files: list[ComparedFile]) -> list[FileMap]:
 
 
 def some_unknown(maps: list[FileMap]) -> bool:
-    """Whether there is a map of a file of which nobody knows what was touched."""
+    """Whether there is a map of a file with unknown touched bytes."""
     return any(row["read"] and row["touched"] is None for entry in maps for row in entry.rows)
 
 
@@ -144,7 +144,7 @@ def folded(maps: list[FileMap]) -> dict:
 
 
 def _says(file: dict, drawn: Strip | None) -> str:
-    """The map in words, for those who do not see it."""
+    """The map in words, for users who do not see it."""
     if drawn is None:
         return "how much of it was read is not known"
     said = f"{text.byte_count(file['read_bytes'])} of {text.byte_count(file['size'])} read"
@@ -156,7 +156,7 @@ def _says(file: dict, drawn: Strip | None) -> str:
 def _labels(file: dict, length: int) -> list[dict]:
     return [{"name": section["name"], "left": 100 * section["offset"] / length,
              "width": 100 * section["size"] / length,
-             "label": section["size"] / length >= _LEAST_LABEL}
+             "label": section["size"] / length >= _MIN_LABEL}
             for section in sorted(file["sections"], key=lambda section: section["offset"])
             if length and section["size"] / length >= 0.0005]
 
@@ -192,7 +192,7 @@ def _parts(cell: dict | None, most: int) -> tuple[float, float]:
 
 
 def missing(variants: list[dict]) -> list[dict]:
-    """What could not be recorded; what is missing for the same reason in many variants, once."""
+    """Facts that could not be recorded; missing for the same reason in many variants, once."""
     found: dict[tuple, list[str]] = {}
     for variant in variants:
         for entry in variant["missing"]:
@@ -204,7 +204,7 @@ def missing(variants: list[dict]) -> list[dict]:
 
 
 def gain(advice: dict) -> str:
-    """What an advice is expected to bring, in words."""
+    """The expected gain of an advice, in words."""
     expected = advice.get("gain") or {}
     faults, read = expected.get("major_faults"), expected.get("read_bytes")
     said = []
@@ -217,7 +217,7 @@ def gain(advice: dict) -> str:
 
 
 def machine(document: dict) -> list[str]:
-    """The machine in a few words each; what a newer recorder tells besides, as it is."""
+    """The machine in a few words each; further fields of a newer recorder as they are."""
     host = dict(document["host"])
     host.pop("page_size", None)
     processors, memory = host.pop("processors", None), host.pop("memory_bytes", None)

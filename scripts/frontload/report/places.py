@@ -1,8 +1,8 @@
-"""A recorded file, with what the file itself tells if it is here: names, its front, its loading.
+"""A recorded file, with additions from the file itself if it is here: names, front, loading.
 
-The file holds the names of functions and data. It is read where it was recorded or, if it is no
-longer there, from where the caller knows one with the same build-id. If there is none, or it is
-stripped, places in it have no names.
+The file holds the names of functions and data. It is read where it was recorded or, if it is gone,
+at the caller's path of a file with the same build-id. Without a file, or if it is stripped, places
+have no names.
 """
 
 from collections.abc import Mapping
@@ -42,14 +42,13 @@ class Places(Layout):
                     or Path(path).stat().st_size != self.file.size):
                 return None
             found = elves.read(path)
-        except (Failure, OSError, ValueError):  # ValueError: what is no path on this system
+        except (Failure, OSError, ValueError):  # ValueError: not a path on this system
             return None
         return found if found.linked and found.build_id.hex() == self.file.build_id else None
 
     @cached_property
     def front(self) -> Spans | None:
-        """The bytes of the front, None if there is none; as far as the recording says if the file
-        is not here."""
+        """The bytes of the front, None if there is none; as recorded if the file is not here."""
         if self.elf is not None:
             ranges = front.ranges_of(self.elf)
         else:
@@ -70,7 +69,7 @@ class Places(Layout):
 
     @cached_property
     def loading(self) -> Loading | None:
-        """What the loader works from."""
+        """The loader's tables."""
         try:
             return read_loading(self.elf.path) if self.elf else None
         except (Failure, OSError):

@@ -1,8 +1,8 @@
 """Reads a recorded start: a file of the schema frontload-faults/1, as `frontload faults` writes it.
 
-Such a file may come from another machine and is not trusted: what the report uses of it is checked
-here, once, and what is wrong is named by its place in the JSON (`faults.file[17]`). Memory grows
-with the size of the file and not with what it claims: a residency stays a list of runs.
+Such a file may come from another machine and is not trusted: the parts that the report uses are
+checked here, once, and errors give their place in the JSON (`faults.file[17]`). Memory grows with
+the size of the file and not with its claims: a residency stays a list of runs.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from frontload.base import documents, files
-from frontload.base.documents import LARGEST, Number, Part, Text, shown
+from frontload.base.documents import MAX_NUMBER, Number, Part, Text, shown
 from frontload.base.errors import BadData
 from frontload.report.spans import Spans
 
@@ -42,7 +42,7 @@ class Segment(Part):
 @dataclass(frozen=True)
 class File:
     """A file that was mapped or read. `read`: what the start brought into the page cache; None if
-    neither residency nor fills tell."""
+    neither residency nor fills show it."""
 
     path: str
     size: int
@@ -71,7 +71,7 @@ class Phase(Part):
     name: Text
     start_ns: Number
     end_ns: Number | None = None
-    waits_ns: dict[Text, Number] | None = None  # by what it waited for
+    waits_ns: dict[Text, Number] | None = None  # by reason
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,11 @@ class Recording:
     fills: Table | None
     requests: Table | None
     main: int | None = field(default=None)  # the file of the program itself
-    # The kernel's own totals where the faults were not recorded one by one, else None.
+    # The kernel's own totals if the faults were not recorded one by one, else None.
     totals: dict[str, int | None] | None = field(default=None)
-    # Faults that the kernel counted beside those that were recorded one by one.
+    # Faults that the kernel counted beside the recorded ones.
     unlisted: dict[str, int] = field(default_factory=dict)
-    device: str | None = field(default=None)  # what kind it was slowed down to, if it was
+    device: str | None = field(default=None)  # the kind that it was slowed down to, if any
 
 
 def read(path: os.PathLike | str) -> Recording:
@@ -127,7 +127,7 @@ def parse(data: bytes, path: os.PathLike | str) -> Recording:
     value = files.parse_json(data, path, _MAKE_ONE)
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise BadData(path, f"not a recorded start (schema {SCHEMA})", note=_MAKE_ONE)
-    # What says nothing of these is good enough.
+    # Empty objects do for these.
     value |= {key: {} for key in ("sample", "host", "recorder") if type(value.get(key)) is not dict}
     document = documents.checked(_Document, value, path, _MAKE_ONE)
     return _Reader(os.fspath(path), document).recording()
@@ -217,7 +217,7 @@ class _Document(Part):
 
 
 class _Reader:
-    """Checks what one part of a document says of another, and makes the recording of it."""
+    """Checks the parts of a document against each other, and makes its recording."""
 
     def __init__(self, path: str, document: _Document):
         self._path = path
@@ -243,7 +243,7 @@ class _Reader:
             missing=[dict(lack) for lack in document.missing], lost=document.recorder.lost or 0,
             wall_ns=sample.wall_ns, max_rss_bytes=None if rss is None else rss * 1024,
             files=found, processes=document.processes, phases=document.phases,
-            # None are as good as an empty table; why there are none, `missing` says.
+            # None are as good as an empty table; `missing` has the reason.
             faults=self._table(document.faults or _NO_FAULTS, "faults", least=-1), fills=fills,
             requests=None if document.requests is None else self._table(document.requests,
                                                                         "requests"),
@@ -253,11 +253,11 @@ class _Reader:
             unlisted=self._unlisted(), device=_described(document.device))
 
     def _unlisted(self) -> dict[str, int]:
-        """Below 0 there are none: a child that nobody waited for is listed and not counted."""
+        """Below 0 there are none: a child that was not waited for is listed and not counted."""
         value = self._document.recorder.unlisted
         found = {}
         for kind, number in value.items() if isinstance(value, dict) else ():
-            if type(number) is not int or number > LARGEST:
+            if type(number) is not int or number > MAX_NUMBER:
                 raise self._bad(f"recorder.unlisted.{kind}", f"{shown(number)} is not a number")
             found[kind] = max(number, 0)
         return found
@@ -297,7 +297,7 @@ class _Reader:
                     raise self._bad(place, f"is not a text of {ACCESSES}")
                 columns[key] = np.array(list(column), "U1")
             elif column is not None:
-                columns[key] = self._column(column, place, least, limits.get(key, LARGEST))
+                columns[key] = self._column(column, place, least, limits.get(key, MAX_NUMBER))
         length = len(columns["time_ns"])
         for key, column in columns.items():
             if len(column) != length:
@@ -307,7 +307,7 @@ class _Reader:
         return Table({key: column[order] for key, column in columns.items()}, length)
 
     def _column(self, column: list, place: str, least: int, limit: int) -> np.ndarray:
-        # Here and not in the model: there are hundreds of thousands, with limits of their own.
+        # Not in the model: there are hundreds of thousands, with limits for each column.
         for row, value in enumerate(column):
             if type(value) is not int or not least <= value <= limit:
                 raise self._bad(f"{place}[{row}]", f"{shown(value)} is not a whole number from "
@@ -336,7 +336,7 @@ def _described(device: _Device | None) -> str | None:
 
 
 def _with_fills(file: File, number: int, fills: Table | None) -> File:
-    """A file of which residency tells nothing was read where the kernel filled the page cache."""
+    """A file without residency was read where the kernel filled the page cache."""
     if file.read is not None or fills is None:
         return file
     mine = fills["file"] == number
@@ -360,5 +360,5 @@ def _main_file(command: list[str], found: list[File]) -> int | None:
 def _real(path: str) -> str:
     try:
         return os.path.realpath(path)
-    except ValueError:  # a zero byte, or what is no path on this system
+    except ValueError:  # a zero byte, or otherwise no path on this system
         return path

@@ -1,8 +1,7 @@
-"""What one piece of advice is, and what the rules that give it share.
+"""A piece of advice, and the common parts of the rules that give it.
 
-A gain is what the data says would be saved, never a guess. If it is an upper limit, the sentence
-says "at most". A gain that cannot be told is None. A negative gain of bytes means that more is
-read.
+A gain is a saving that the data shows, never a guess. If it is an upper limit, the sentence says
+"at most". An unknown gain is None. A negative gain of bytes means that more is read.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from frontload.report.events import MAJOR
 from frontload.report.spans import Spans
 from frontload.report.start import Start
 
-# What is linked by the distribution is not for the user to link otherwise.
+# Users do not relink the files of the distribution.
 _SYSTEM_FOLDERS = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 
 
@@ -32,7 +31,7 @@ class Sentence:
 
 
 def own_files(start: Start) -> list[int]:
-    """The program and the libraries that are not of the distribution, those that are here."""
+    """The program and the libraries that are not of the distribution, if they are here."""
     return [number for number, place in enumerate(start.places) if place.elf is not None
             and (number == start.main
                  or not place.file.path.startswith(tuple(f"{folder}/" for folder
@@ -40,7 +39,7 @@ def own_files(start: Start) -> list[int]:
 
 
 def read_of(start: Start, number: int) -> Spans:
-    """What was read of a file; nothing if that is not known."""
+    """What was read of a file; nothing if that is unknown."""
     read = start.recording.files[number].read
     return Spans.none() if read is None else read
 

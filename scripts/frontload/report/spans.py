@@ -1,7 +1,7 @@
-"""Sets of bytes of a file: what was read of it, what was touched, what a section takes.
+"""Sets of bytes of a file: read or touched bytes, or the bytes of a section.
 
-A set is kept as its spans, which lie apart from each other and ascend, so its memory depends on how
-it was given and not on how large the file says it is.
+A set is kept as its spans, which lie apart from each other and ascend, so its memory does not
+depend on the file's claimed size.
 
 As text, a set is its runs, `first+number` separated by spaces, in units of a page or a granule.
 """
@@ -45,8 +45,8 @@ class Spans:
 
     @classmethod
     def from_text(cls, text: str, unit: int, limit: int) -> "Spans":
-        """The runs of a text, which ascend and lie in the units that `limit` bytes have; raises
-        ValueError if they do not. What is beyond `limit` in the last unit is cut off."""
+        """The runs of a text, which must ascend and lie in the units of `limit` bytes, else
+        ValueError. Bytes beyond `limit` in the last unit are cut off."""
         firsts: list[int] = []
         ends: list[int] = []
         units = -(-limit // unit)
@@ -107,7 +107,7 @@ class Spans:
         return self._pieces(other, False)
 
     def _pieces(self, other: "Spans", inside: bool) -> "Spans":
-        """What of this set is in the other, or is not."""
+        """The part of this set that is in the other, or is not."""
         edges = distinct(self.start, self.end, other.start, other.end)
         start, end = edges[:-1], edges[1:]
         some = self.holds(start) & (other.holds(start) == inside)

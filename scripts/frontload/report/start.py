@@ -1,4 +1,4 @@
-"""All that is known of one recorded start: the recording, and what its files and traces add."""
+"""All facts about one recorded start: the recording, and additions of its files and traces."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from frontload.report.touched import TouchedBytes, Touches
 
 @dataclass(frozen=True)
 class Start:
-    """One recorded start and what is known of its files; lists are by the file's number."""
+    """One recorded start and facts about its files; lists are by the file's number."""
 
     recording: Recording
     places: list[Places]
@@ -44,8 +44,8 @@ class Start:
 
 def look(recording: Recording, touches: Touches | None = None, maps: Iterable[str] = (),
          binaries: Mapping[str, str] | None = None) -> Start:
-    """Looks at everything that is known of one recorded start; `binaries` are paths by build-id,
-    for those that are not where they were recorded."""
+    """Collects all facts about one recorded start; `binaries`: paths by build-id, of files that are
+    not where they were recorded."""
     elsewhere = {**(touches.paths() if touches else {}), **(binaries or {})}
     places = [Places(file, elsewhere) for file in recording.files]
     touched = [touches.of(place, number == recording.main) if touches else None

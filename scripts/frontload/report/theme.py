@@ -12,8 +12,8 @@ class Theme:
     causes: dict[str, str]
 
 
-# Colours that also those tell apart who do not see red and green as different (after Okabe and Ito,
-# "Color Universal Design", 2008); red is left for what goes backwards.
+# Colours that people who do not see red and green as different can tell apart (after Okabe and Ito,
+# "Color Universal Design", 2008); red is left for backward reads.
 LIGHT = Theme(read="#e0a458", touched="#0b4f9c", unknown="#b9c0c8",
               backward="#e0002d",
               causes={"exec": "#6d7680", "loader": "#c0579a", "relocation": "#e08a00",
@@ -27,7 +27,7 @@ DARK = Theme(read="#a8753a", touched="#6aa9ee", unknown="#5b646e",
 
 
 def style() -> str:
-    """The colours that mean something as CSS variables: each once, for light and for dark."""
+    """The colours with a meaning, as CSS variables: each once, for light and for dark."""
     pairs = {"touched": (LIGHT.touched, DARK.touched), "wasted": (LIGHT.read, DARK.read),
              "unknown": (LIGHT.unknown, DARK.unknown),
              "backward": (LIGHT.backward, DARK.backward)}

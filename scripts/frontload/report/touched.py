@@ -1,16 +1,15 @@
-"""The touched bytes of a file: what startup really used of it, which is the least that any layout
-has to read.
+"""The touched bytes of a file: those that startup really used, and that any layout has to read.
 
 Recordings of faults do not show them: a fault maps whole pages, and pages around it. Traces do
 (`frontload record`, and `record --data`), in granules of 16 bytes. If no trace has touches of code
-by the granule, a function whose entry was touched counts as a whole. A trace belongs to a file if
-it has the file's build-id.
+by the granule, a function whose entry was touched counts as a whole. A trace belongs to a file with
+the same build-id.
 
-For the program itself, traces of *another build* serve as well: frontload-predict finds what they
-touched by its name, or by what refers to it if it has none. The report says what it cannot find;
-the touched bytes are then a lower limit.
+For the program itself, traces of *another build* also serve: frontload-predict finds the touched
+places by name, or by references to them. The report says what it cannot find; the touched bytes are
+then a lower limit.
 
-No trace sees the dynamic loader. We add what it must touch: the tables of relocations, and every
+No trace sees the dynamic loader. We add its certain touches: the tables of relocations, and every
 place that they name.
 """
 
@@ -36,7 +35,7 @@ _TABLES = (constants.SHT_RELA, constants.SHT_REL, constants.SHT_RELR)
 
 @dataclass(frozen=True)
 class TouchedBytes:
-    """The touched bytes of a file; of `lost` more it is not known where they are in it."""
+    """The touched bytes of a file; the places of `lost` more are unknown."""
 
     spans: Spans
     lost: int = 0
@@ -44,7 +43,7 @@ class TouchedBytes:
 
 @dataclass
 class _Module:
-    """What the traces touched of one linked file, as addresses."""
+    """The traces' touches of one linked file, as addresses."""
 
     path: str
     build_id: str
@@ -56,7 +55,7 @@ class _Module:
 
 
 class Touches:
-    """What traces touched, file by file."""
+    """The traces' touches, file by file."""
 
     def __init__(self, paths: Iterable[str]):
         self._modules: dict[str, _Module] = {}
@@ -78,11 +77,11 @@ class Touches:
             mine.has_code |= bool((kinds == traces.CODE).any())
 
     def paths(self) -> dict[str, str]:
-        """Where the files that were recorded lie, by build-id."""
+        """The paths of the recorded files, by build-id."""
         return {build_id: module.path for build_id, module in self._modules.items()}
 
     def of(self, place: Places, is_main: bool) -> TouchedBytes | None:
-        """The touched bytes of a file; None if no trace tells."""
+        """The touched bytes of a file; None if no trace has them."""
         if place.elf is None:
             return None
         build_id, lost = place.elf.build_id.hex(), 0
@@ -96,7 +95,7 @@ class Touches:
         return TouchedBytes(spans | loader_touches(place), lost)
 
     def _other_build(self) -> _Module | None:
-        """The program that was recorded, if the traces are of only one."""
+        """The recorded program, if the traces are of only one."""
         programs = [module for module in self._modules.values() if module.main]
         return programs[0] if len(programs) == 1 else None
 
@@ -109,7 +108,7 @@ def _in_file(place: Places, start: np.ndarray, end: np.ndarray) -> Spans:
 
 
 def _ranges(module: _Module, symbols: SymbolNames | None) -> tuple[np.ndarray, np.ndarray]:
-    """What was touched, as ranges of addresses."""
+    """The touches, as ranges of addresses."""
     start = module.granules * np.uint64(GRANULE)
     end = start + np.uint64(GRANULE)
     if module.has_code or symbols is None:
@@ -123,7 +122,7 @@ def _ranges(module: _Module, symbols: SymbolNames | None) -> tuple[np.ndarray, n
 
 
 def _moved(module: _Module, elf: Elf) -> tuple[_Module, int]:
-    """What was touched of another build, in this one; and the bytes that were not found."""
+    """The touches of another build, in this one; and the bytes that were not found."""
     recorded = elves.read(module.path, note="the recorded build is needed to know what was "
                                             "touched; or give traces of this one")
     if recorded.build_id.hex() != module.build_id:
@@ -147,8 +146,8 @@ def _granules(addresses: np.ndarray) -> np.ndarray:
 
 
 def loader_touches(place: Places) -> Spans:
-    """What the dynamic loader touches of a file whatever the program does: tables of relocations,
-    and what these name."""
+    """The dynamic loader's touches of a file, whatever the program does: tables of relocations, and
+    the places that they name."""
     if place.elf is None or place.loading is None:
         return Spans.none()
     sections, loading = place.elf.sections, place.loading

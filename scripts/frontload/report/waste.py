@@ -1,4 +1,4 @@
-"""What was read for nothing, by function, by datum and by object: where a layout would help.
+"""Bytes that were read for nothing, by function, datum and object: where a layout would help.
 
 A *function* or a *datum* is a symbol with a size; of several that start at one address (aliases)
 one is named. An *object* is what the map of the link says: all its input sections together.
@@ -18,7 +18,7 @@ TOP = 50
 
 @dataclass(frozen=True)
 class Wasted:
-    """One thing of a file, and its bytes that were read, and of these those that were touched."""
+    """One symbol or object of a file, its read bytes, and the touched ones of these."""
 
     name: bytes
     section: str | None
@@ -34,7 +34,7 @@ class Wasted:
 
 @dataclass(frozen=True)
 class Waste:
-    """The most wasteful of each kind, most first; and all data that is read in part, for advice."""
+    """The most wasteful of each kind, most first; and all partly read data, for advice."""
 
     functions: list[Wasted]
     data: list[Wasted]
@@ -42,7 +42,7 @@ class Waste:
 
 
 def waste(place: Places, read: Spans, touched: Spans, link_map: LinkMap | None) -> Waste:
-    """What was wasted of one file."""
+    """The waste of one file."""
     symbols = place.symbols
     if symbols is None:
         return Waste([], [], [])

@@ -1,4 +1,4 @@
-"""What other people's tracers tell: perf found and tried out, the text of perf script and strace.
+"""Other people's tracers: perf found and tried out, the text of perf script and strace.
 
     perf.py          which of perf's events are permitted here, and what is missing
     perf_script.py   the text of perf script: how a sample or record begins, and what a frame is

@@ -1,9 +1,9 @@
 """perf, the recorder of faults: finds it, and tries out which of its events it may record here.
 
-Why perf: page faults are software events, for which no user needs privileges, and its records tell
-which process maps which file where, over a whole process tree. It is kept by the kernel's
-developers beside the kernel itself. What needs privileges (tracepoints: fills, requests, the kind
-of an access) is recorded as well where it is permitted.
+Why perf: page faults are software events, for which no user needs privileges, and its records show
+which process maps which file where, over a whole process tree. The kernel's developers maintain it
+with the kernel. Events that need privileges (tracepoints: fills, requests, the kind of an access)
+are recorded as well where that is permitted.
 
 Each kind of event is tried out with a program that does nothing, because permissions, containers
 and kernel settings interact in ways that no setting shows.
@@ -23,13 +23,13 @@ from frontload.base.scratch import scratch_folder
 
 FAULTS = ("major-faults", "minor-faults")
 FILLS = "filemap:mm_filemap_add_to_page_cache"
-# They tell fills that were read from those that were written. The older name is before Linux 5.18.
+# They tell read fills from written ones. The older name is before Linux 5.18.
 WRITES, OLDER_WRITES = "writeback:writeback_dirty_folio", "writeback:writeback_dirty_page"
 REQUESTS = "block:block_rq_issue"
 EXECS = ("syscalls:sys_enter_execve", "syscalls:sys_enter_execveat")
-# They know what an access was; their error codes are the processor's, so only where we know these.
+# They have the kind of an access, in the processor's error codes: only where we know these.
 ACCESSES = ("exceptions:page_fault_user", "exceptions:page_fault_kernel")
-# What threads do while they do not run.
+# The events of threads that do not run.
 RESTS = ("sched:sched_switch", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
 _A_BREAKPOINT = "mem:0x1000:x:u"
 
@@ -45,10 +45,10 @@ _BUFFERS_KIB, _LARGE_BUFFER_KIB = 64 << 10, 16 << 10
 
 @dataclass(frozen=True)
 class Recorder:
-    """What perf records here. `events` are those of the command, `requests` the system's."""
+    """What perf records here. `events` are the command's, `requests` the system's."""
 
     tool: str  # "perf 6.1.187"
-    prefix: tuple[str, ...] = ()  # what perf has to be called through
+    prefix: tuple[str, ...] = ()  # of perf itself, if it needs one
     events: tuple[str, ...] = ()
     requests: bool = False
     breakpoints: bool = False
@@ -76,7 +76,7 @@ def find() -> Recorder:
         why = "perf: not found" if shutil.which("perf") is None else "perf does not run"
         return Recorder("none", missing=(Missing("faults, fills, requests and phases", why,
                                                  GET_PERF),))
-    # Not any temporary folder: others remove what has this prefix and is not locked.
+    # Locked, because others remove unlocked folders with this prefix.
     with scratch_folder("frontload-faults.") as folder:
         return _Trial(f"perf {found[1]}", folder).result()
 
@@ -86,7 +86,7 @@ class _Trial:
         self._tool, self._folder = tool, folder
         self._missing: list[Missing] = []
         self._prefix: tuple[str, ...] = ()
-        # perf mounts it for all if it can; nothing of ours is to stay.
+        # perf mounts it for all if it can; we leave nothing behind.
         if os.geteuid() == 0 and not tracefs_is_mounted():
             private = ("unshare", "--mount", "--propagation=private")
             mounting = (*private, "sh", "-c",
@@ -109,7 +109,7 @@ class _Trial:
         return self._piecemeal()
 
     def _piecemeal(self) -> Recorder:
-        # Asked for both modes, perf tacitly makes do with what it may have.
+        # Asked for both modes, perf silently uses the permitted one.
         not_in_kernel = self._try(_in_mode("k"))
         events = list(_in_mode("u") if not_in_kernel else FAULTS)
         if problem := self._try(events):
@@ -166,7 +166,7 @@ def _in_mode(mode: str) -> tuple[str, ...]:
 
 
 def _buffer_kib() -> int:
-    """Large where the kernel allows any size; a small part of the memory on large machines too."""
+    """Large where the kernel allows any size, but a small part of the memory of large machines."""
     if os.geteuid():
         return _SMALL_BUFFER_KIB
     share = _BUFFERS_KIB // (os.cpu_count() or 1)
@@ -192,7 +192,7 @@ def _run(*command: str) -> str | None:
 
 
 def _most_telling(lines: list[str]) -> str:
-    """perf explains at length; one line says what is wrong."""
+    """The line of perf's long explanation that names the problem."""
     lines = [line.lstrip("\\_ ") for line in lines]
     telling = [line for line in lines if re.search(r"permission|permitted|is limited|denied|"
                                                    r"not supported|unknown|no such", line, re.I)]

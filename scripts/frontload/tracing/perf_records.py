@@ -2,9 +2,9 @@
 
 Why this text and not the file itself: perf.data differs from version to version, and the perf that
 wrote it is there to read it. The text of a record is a fixed beginning (who, when, what) and then
-fields, of which only a path or a command's name can hold anything, and these come last. So a line
-that does not begin like a record continues the name in the one before it. perf_script.py says how a
-record begins.
+fields. Only a path or a command's name can hold anything, and these come last. So a line that does
+not begin like a record continues the name in the line before. perf_script.py describes the
+beginning.
 
 Numbers are as the kernel has them: times in nanoseconds of the monotonic clock.
 """
@@ -24,7 +24,7 @@ from frontload.tracing import perf_script
 from frontload.tracing.perf_script import Head
 
 _FIELDS = "pid,tid,time,event,misc,ip,addr,trace"
-_REQUEST_FIELDS = "pid,tid,time,event,misc,trace"  # they have no address
+_REQUEST_FIELDS = "pid,tid,time,event,misc,trace"  # requests have no address
 _MMAP = re.compile(rb"PERF_RECORD_MMAP2 (-?\d+)/(-?\d+): \[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ "
                    rb"(0x[0-9a-f]+|0) ([0-9a-f]+):([0-9a-f]+) (\d+) (\d+)\]: (\S{4}) (.*)$",
                    re.DOTALL)
@@ -40,7 +40,7 @@ _ACCESS = re.compile(rb"exceptions:page_fault_(?:user|kernel): address=(?:0x)?([
 _WRITE = re.compile(rb"writeback:writeback_dirty_(?:folio|page): bdi .*?: ino=(\d+) index=(\d+)")
 _EXECVE = re.compile(rb"syscalls:sys_enter_execve(?:at)?:")
 _CALL = re.compile(rb"raw_syscalls:sys_(enter|exit): NR (-?\d+)")
-# The name of a process can be anything, of at most 15 bytes.
+# A process's name can be anything, of at most 15 bytes.
 _SWITCH = re.compile(rb"sched:sched_switch: prev_comm=.{0,15} prev_pid=\d+ prev_prio=-?\d+ "
                      rb"prev_state=([A-Z])\S* ==> ", re.DOTALL)
 _REQUEST = re.compile(rb"block:block_rq_issue: (\d+),(\d+) (\S+) \d+ \(.*?\) (\d+) \+ (\d+)\b")
@@ -48,7 +48,7 @@ _REQUEST = re.compile(rb"block:block_rq_issue: (\d+),(\d+) (\S+) \d+ \(.*?\) (\d
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The process and thread of a record and its time, of which every kind of record has more."""
+    """The process, thread and time of a record; each kind of record has more."""
 
     pid: int
     tid: int
@@ -100,7 +100,7 @@ class Fault(Record):
 
 @dataclass(frozen=True, slots=True)
 class Access(Record):
-    """What the processor said of the fault that comes next."""
+    """The processor's report of the next fault."""
 
     address: int
     error_code: int
@@ -173,7 +173,7 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def requests(path: Path) -> Iterator[Request]:
-    """The requests in a perf.data in which nothing else was recorded."""
+    """The requests in a perf.data that has nothing else."""
     for record in _script(path, _REQUEST_FIELDS):
         if isinstance(record, Request):
             yield record
@@ -181,7 +181,7 @@ def requests(path: Path) -> Iterator[Request]:
 
 def _script(path: Path, fields: str) -> Iterator[Record]:
     with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryFile() as errors:
-        # It would read the symbols of all that ran, to no use, and into the page cache.
+        # It would read the symbols of all programs, to no use, and into the page cache.
         command = ["perf", "script", f"--symfs={empty}", f"--input={path}", "--show-mmap-events",
                    "--show-task-events", "--show-lost-events", "--ns", "--fields", fields]
         with processes.started(command, stdout=subprocess.PIPE, stderr=errors) as process, \
@@ -196,7 +196,7 @@ def _script(path: Path, fields: str) -> Iterator[Record]:
 
 
 def parse(lines: Iterable[bytes]) -> Iterator[Record]:
-    """The records in a text of perf script; what it has besides these is passed over."""
+    """The records in a text of perf script; other lines are skipped."""
     head, what = None, b""
     for line in lines:
         if found := _head(line):

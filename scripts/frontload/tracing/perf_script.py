@@ -1,19 +1,19 @@
-"""The text of `perf script`, as far as it is alike whatever was recorded.
+"""The text of `perf script`: the parts that are alike in all recordings.
 
     app 20441/20441 [001] 22316.193636:     10000 cycles:u:     6d1 helper+0x11 (/usr/bin/app)
     20441/20441   K   22316.193636000:    minor-faults:           400010 ffffffff81b75d98
 
-head   whose it is and when it was. `--fields` chooses what of it there is: the command's name,
-       which can have spaces, process and thread (or one of them), processor, flags, time
-event  what was sampled, and what perf says of it; a number before it is the sample's period
-frame  where a function was: `ADDRESS SYMBOL+0xOFFSET (FILE)`, of which the offset may lack
+head   process and time. `--fields` chooses its parts: the command's name, which can have spaces,
+       process and thread (or one of them), processor, flags, time
+event  what was sampled, and perf's text about it; a number before it is the sample's period
+frame  a place in a function: `ADDRESS SYMBOL+0xOFFSET (FILE)`; the offset may be missing
 """
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-DATA_MAGIC = b"PERFILE2"  # perf's data, of which this text is made
+DATA_MAGIC = b"PERFILE2"  # perf.data, from which this text is made
 _HEAD = (rb"(?:(-?\d{1,10})/)?(-?\d{1,10}) +(?:\[\d{1,6}\] +)?(?:([A-Za-z,]+) +)?"
          rb"(\d{1,12})\.(\d{1,9}): +")
 _FIRST_HEAD, _HEAD_BEHIND_NAME = re.compile(rb" *" + _HEAD), re.compile(rb" " + _HEAD)
@@ -27,7 +27,7 @@ class Head(NamedTuple):
     thread: int
     flags: bytes
     time: int  # in nanoseconds
-    rest: bytes  # what follows it
+    rest: bytes  # the rest of the line
 
 
 class Frame(NamedTuple):
@@ -48,7 +48,7 @@ def head(line: bytes, *, has_name: bool) -> Head | None:
 
 
 def event(text: bytes) -> tuple[bytes, bytes] | None:
-    """The name of the event that follows a head, and what perf says of it; None if it is none."""
+    """The name of the event behind a head, and perf's text about it; None if it is none."""
     found = _EVENT.fullmatch(text)
     return found and (found[1], found[2] or b"")
 

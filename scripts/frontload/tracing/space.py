@@ -1,7 +1,7 @@
 """Which file and offset an address of a process stands for: its mappings, as they were made.
 
-The recorder does not tell what was unmapped, so a mapping stays here until something is mapped over
-it. That does no harm: a process that faults there is ended.
+The recorder does not report what was unmapped, so a mapping stays here until another one covers it.
+That does no harm: a process that faults there is ended.
 """
 
 from bisect import bisect_right
@@ -28,7 +28,7 @@ class AddressSpace:
         return other
 
     def add(self, new: Region) -> None:
-        """Maps a region; what was there before is cut or goes away."""
+        """Maps a region; earlier regions there are cut or removed."""
         first = max(0, bisect_right(self._starts, new.start) - 1)
         after = first
         kept = []

@@ -1,11 +1,11 @@
-"""strace's text: which calls processes made, and the paths that these named.
+"""strace's text: the calls of processes, and the paths in them.
 
     8 execve("/usr/bin/cc", ["cc", "m.o"], 0x1 /* 9 vars */) = 0
     openat(AT_FDCWD</home>, "x", O_RDONLY|O_CLOEXEC) = 3</home/x>
 
 A number before a call is its process (with -f). With -y a descriptor is followed by its path in
-angle brackets, as AT_FDCWD is by the folder of the process. Of calls that strace cut or left
-unfinished, this reads as much as there is.
+angle brackets, as AT_FDCWD is by the folder of the process. Calls that strace cut or left
+unfinished are read as far as they go.
 """
 
 import os
@@ -30,14 +30,14 @@ _FLAG = re.compile(r"\bO_[A-Z]+\b")
 
 @dataclass(frozen=True)
 class Call:
-    """A call and the paths in it, as far as they are told.
+    """A call and the paths in it, as far as they are known.
 
     base: the path of the descriptor that is its first argument
-    is_in_folder: whether that descriptor is AT_FDCWD: `base` is where the process was
+    is_in_folder: whether that descriptor is AT_FDCWD, so that `base` is the process's folder
     path: its first string
-    arguments: those of a program that is executed; none if strace has cut one of them
+    arguments: those of an executed program; none if strace has cut one of them
     result: None if the call has not ended in this line
-    opened: the path of the descriptor that is its result
+    opened: the path of the resulting descriptor
     """
 
     name: str
@@ -52,13 +52,13 @@ class Call:
 
 def watching(names: Sequence[str], log: os.PathLike[str] | str, *options: str,
              remedy: str) -> list[str]:
-    """What runs the command that follows it, and writes its calls of these names to `log`."""
+    """The prefix of a command that writes its calls of these names to `log`."""
     return [str(tools.program("strace", remedy)), *options, "-qq", "-y", "-e",
             f"trace={','.join(names)}", "-e", "signal=none", "-o", os.fspath(log), "--"]
 
 
 def calls(lines: Iterable[str]) -> Iterator[Call]:
-    """The calls in a text; what is none is passed over."""
+    """The calls in a text; other lines are skipped."""
     for line in lines:
         if call := _call(line):
             yield call

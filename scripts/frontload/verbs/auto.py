@@ -169,7 +169,7 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None,
         try:
             _put_in_place(plan.output, program)
             replaced = True
-        except OSError as caught:  # told behind the verdict, which is not lost by it
+        except OSError as caught:  # reported after the verdict, which must not be lost
             problem = caught
     if args.json:
         verdict.write_json(args.json, plan, outcome, replaced)
@@ -188,7 +188,7 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None,
 
 def _put_in_place(output: str, program: str) -> None:
     """Moves the program with a front to the program's place in one step, also from another file
-    system, from which there is no rename."""
+    system, where rename does not work."""
     try:
         os.replace(output, program)
         return

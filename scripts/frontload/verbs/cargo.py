@@ -87,7 +87,7 @@ def make_parser() -> Parser:
 
 
 def _add_toolchain(parser: Parser) -> None:
-    """+TOOLCHAIN is what rustup's cargo takes before all other words."""
+    """+TOOLCHAIN, which rustup's cargo takes before all other words."""
     parser.take_first_word("+", "toolchain")
 
 

@@ -82,7 +82,7 @@ class _Judged:
     profile: str
     startup: "Profile"
     report: "Report"
-    shapes: tuple[int, int]  # functions with the blocks that were recorded, and of how many
+    shapes: tuple[int, int]  # functions with the recorded blocks, and of how many
     relocated: "relocations.Report | None"
     lacks_front: bool
     good: bool
@@ -98,7 +98,7 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     from frontload.profile import resolver as names
 
     linked = elf.read(binary)
-    linked.linked_symbols()  # refuses what has none, and says what to do
+    linked.linked_symbols()  # refuses a file without symbols, with a remedy
     read = functools.cache(lambda: profile.read(profile_path))
     resolved = names.resolve(profile_path, [binary], lambda: list(read().touches))
     startup = read()
@@ -193,7 +193,7 @@ def _programs_below(folder: str) -> list[str]:
 
 
 def _profile_name(binary: str) -> str:
-    """As ld.frontload --startup-profile-dir has it: without the version behind .so."""
+    """The name for ld.frontload --startup-profile-dir: without the version behind .so."""
     return re.sub(r"(\.so)\.\d.*$", r"\1", os.path.basename(binary)) + ".startup"
 
 

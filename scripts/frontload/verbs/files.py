@@ -1,4 +1,4 @@
-"""frontload files: makes one reading list of those of several starts."""
+"""frontload files: merges the reading lists of several starts."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ frontload files kept.files --renew -o app.files
 """
 SCHEMA = "frontload-files/1"
 TOUCH, BLOCKS = "touch", "blocks"
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 def make_parser() -> Parser:
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _warn(paths: list[str], what: str) -> None:
-    """Names some of the files of which something cannot be had."""
+    """Names some of the files that lack something."""
     if paths:
-        more = f", and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-        errors.warning(f"{what}: {', '.join(paths[:_MOST_NAMED])}{more}")
+        more = f", and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
+        errors.warning(f"{what}: {', '.join(paths[:_MAX_NAMED])}{more}")

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _next(abilities: list[machine.Ability], found: list[linkers.Linker]) -> str:
-    """What to do first: with what is there, or to get what a front cannot be made without."""
+    """What to do first: with the tools that are there, or to get those that a front needs."""
     if all(linker.family != "frontload" for linker in found):
         return f"{WANTED_LINKERS['frontload']}, for ld.frontload makes fronts"
     if not (tracing := abilities[0]).works:

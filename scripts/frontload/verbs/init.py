@@ -11,8 +11,8 @@ from frontload.cli.arguments import add_json
 from frontload.cli.parser import Parser
 
 SCHEMA = "frontload-init/1"
-_SHOWN = 12  # programs
-_ANY = "PROGRAM"  # where none is known
+_MAX_SHOWN = 12  # programs
+_ANY = "PROGRAM"  # if none is known
 DESCRIPTION = """\
 Look at a build folder or source folder and show what to add so that one of its programs gets a
 front: the lines and where they belong, the programs and how they were linked, what stands in the
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _choose(args, folder, found) -> str:
-    """The output of the target: the one that was asked for, or the largest program."""
+    """The output of the target: the given one, or the largest program."""
     names = {os.path.basename(each.path): each.path for each in reversed(found)}
     for target in folder.targets:
         names.setdefault(target.name, target.output or target.name)
@@ -99,7 +99,7 @@ def _choose(args, folder, found) -> str:
         if not names:  # nothing is built: it will be where the user says
             return os.path.join(folder.build or folder.path, args.target)
         if args.target not in names:
-            known = ", ".join(sorted(names)[:_SHOWN]) or "none is known"
+            known = ", ".join(sorted(names)[:_MAX_SHOWN]) or "none is known"
             raise Failure(f"{args.target}: no such program in {args.folder}",
                           note=f"there are: {known}")
         return names[args.target]
@@ -125,7 +125,7 @@ def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
         print()
         table = console.table("program", "bytes", "kind", "linked by", "compiled by", "names",
                               "profile", numbers=(1,))
-        for each in found[:_SHOWN]:
+        for each in found[:_MAX_SHOWN]:
             kind = each.kind + (", PIE" if each.position_independent
                                 and each.kind != "shared library" else "")
             console.add_row(table, os.path.relpath(each.path, folder.build), f"{each.size:,}", kind,
@@ -134,8 +134,8 @@ def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
                             "stripped" if each.stripped else "yes",
                             advice.profile_name(each.path))
         console.show(table)
-        if len(found) > _SHOWN:
-            print(f"and {len(found) - _SHOWN} smaller ones (--json lists all)")
+        if len(found) > _MAX_SHOWN:
+            print(f"and {len(found) - _MAX_SHOWN} smaller ones (--json lists all)")
     elif not folder.targets:
         _say("no program has been built there yet")
     print()

@@ -79,7 +79,7 @@ def make_parser() -> Parser:
 
 def _compared(text: str) -> str:
     """An output that a command writes. It is removed before each run, so a program is refused: it
-    is the COMMAND that was meant."""
+    was meant as the COMMAND."""
     if os.path.isfile(text) and os.access(text, os.X_OK):
         raise argparse.ArgumentTypeError(f"{text!r} is a program, and FILE is removed before each "
                                          "run; --compare-output - compares stdout")

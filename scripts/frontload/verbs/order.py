@@ -40,8 +40,8 @@ FORMATS = {
     "clang": CLANG,
 }
 FIRST_TOUCH, BALANCED = "first-touch", "bp"
-# What compilers add to each link, by the names of objects in a profile, of their source files if it
-# was made without a map, and of what is not local to a file.
+# Parts that compilers add to each link, by name in a profile: of objects, of source files if it was
+# made without a map, and of symbols that are not local.
 _ADDED = re.compile(rb"(?:.*/)?(?:[A-Za-z]*crt[A-Za-z0-9]*\.o|crtstuff\.c)")
 _OF_ADDED = {b"_start", b"_init", b"_fini", b"_dl_relocate_static_pie"}
 DESCRIPTION = """\
@@ -161,7 +161,7 @@ def _listed(given: str) -> list[str]:
 
 
 def _of_added_files(startup: Profile, missing: list[bytes]) -> int:
-    """How many of the missing names nobody finds in objects of their own."""
+    """How many of the missing names are in files that compilers add."""
     names = set(missing)
     return sum(entry.name in names and (entry.name in _OF_ADDED or
                                         _ADDED.fullmatch(entry.file) is not None)
@@ -169,11 +169,11 @@ def _of_added_files(startup: Profile, missing: list[bytes]) -> int:
 
 
 def _merged(paths: list[str], folder: str) -> str:
-    """Where the profile that is merged from several can be read."""
+    """The path of the profile that is merged from several."""
     merger = merge.Merger()
     for path in paths:
         merger.add(path)
     result, merged = merger.result(), Path(folder, "merged.startup")
-    result.keep_generations(generations.MOST)
+    result.keep_generations(generations.MAX_GENERATIONS)
     merged.write_bytes(profile.to_bytes(result))
     return str(merged)

@@ -1,7 +1,7 @@
 """frontload predict: what a cold start will read, and how long on devices that one does not have.
 
-The model of the kernel is frontload-predict's (tools/predict); measure/prediction.py asks it of one
-program, reading/planning.py of whole starts.
+The model of the kernel is frontload-predict's (tools/predict). measure/prediction.py asks it about
+one program, reading/planning.py about whole starts.
 """
 
 import argparse
@@ -34,7 +34,7 @@ frontload predict --device custom --device-iops 150 --device-bandwidth 80M trace
 # see which libraries to link again first, for two programs, one of which starts more often
 frontload predict --weighted-input 10,clang.files --weighted-input 1,lld.files
 """
-_MOST_FILES = 15  # of a table
+_MAX_FILES = 15  # in a table
 
 
 def make_parser() -> Parser:
@@ -163,7 +163,7 @@ def _show_starts(document: dict) -> None:
         "file", *(["of lists"] if several else []), "MB\ntouched", "MB\nread", "major\nfaults",
         "requests", "a list\nsaves s", "a front\nsaves s", "both\nsave s",
         numbers=range(1, 8 + several))
-    for row in document["files"][:_MOST_FILES]:
+    for row in document["files"][:_MAX_FILES]:
         ways = row["devices"][device]
         cost = ways[planning.AS_IT_IS]
         console.add_row(
@@ -174,8 +174,8 @@ def _show_starts(document: dict) -> None:
             f"{planning.gain(ways, planning.FRONTS):.3f}" if row["can_have_front"] else "",
             f"{planning.gain(ways, planning.BOTH):.3f}")
     console.show(table)
-    if len(document["files"]) > _MOST_FILES:
-        print(f"and {errors.count(len(document['files']) - _MOST_FILES, 'other file')}; these "
+    if len(document["files"]) > _MAX_FILES:
+        print(f"and {errors.count(len(document['files']) - _MAX_FILES, 'other file')}; these "
               f"figures are for {device}")
 
 

@@ -20,7 +20,7 @@ from frontload.cli.arguments import (
     weighted,
 )
 from frontload.cli.parser import Parser
-from frontload.profile.generations import KEPT, MOST
+from frontload.profile.generations import KEPT, MAX_GENERATIONS
 
 if TYPE_CHECKING:
     from frontload.profile.startup_profile import Profile
@@ -101,7 +101,7 @@ def make_parser() -> Parser:
                         "number or date, of which 2.10 is newer than 2.9")
     parser.add_argument("--keep-generations", metavar="N", type=number_of_generations,
                         default=KEPT, help="how many generations the profile keeps, the newest "
-                        f"ones (default %(default)s, at most {MOST})")
+                        f"ones (default %(default)s, at most {MAX_GENERATIONS})")
     parser.add_argument("--without-odd-runs", action="store_true",
                         help="leave out runs that are unlike the others, such as those that ended "
                         "early; without this, profile only tells which they are")

@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(inputs: list[str]) -> list:
-    """The recorded starts that are in files, by the names that were given."""
+    """The recorded starts in files, under the given names."""
     import os
     from dataclasses import replace
 
@@ -116,7 +116,7 @@ def _read(inputs: list[str]) -> list:
     found = []
     for text in inputs:
         name, equals, path = text.partition("=")
-        # A file whose name has an = may be meant, too.
+        # The name of a file may itself have an =.
         if not equals or not path or os.path.exists(text):
             name, path = "", text
         recording = recorded.read(path)
@@ -162,7 +162,7 @@ def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None
 
 
 def _warn(variant: str, missing: list[dict]) -> None:
-    """A page without any fault is not what was asked for, so what it takes is said at once."""
+    """A page without any fault is useless, so the remedies are reported at once."""
     for each in missing:
         errors.warning(f"{variant}: not recorded: {each['what']}: {each['why']}")
         if each["remedy"]:

@@ -1,4 +1,4 @@
-"""frontload show: says in plain text what is in a trace, a startup profile or a reading list."""
+"""frontload show: prints the contents of a trace, a startup profile or a reading list."""
 
 import argparse
 import os
@@ -33,7 +33,7 @@ frontload show --all --binary app traces
 # count what each module of each trace touched, for a script
 frontload show --json - traces
 """
-_MOST_FILES = 15  # of a reading list's table
+_MAX_FILES = 15  # in a reading list's table
 _UNKNOWN = "not known"
 _NO_LABEL = "(no label)"
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]]:
-    """What a file is and has in sum; and what --all lists of it."""
+    """The kind and summary of a file, and the entries that --all lists."""
     from frontload.profile import format as profile
     from frontload.profile import summary, touch_names, trace
     from frontload.reading import listing
@@ -98,8 +98,8 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
 
 
 class _Binaries:
-    """What the modules of a trace are now. The `given` binary is the main program, and has to be
-    the one that was recorded; another that is not there, or has changed, only has no names."""
+    """The present binaries of a trace's modules. The `given` binary is the main program, and has to
+    be the recorded one; another one that is gone, or has changed, only has no names."""
 
     def __init__(self, trace, given: str | None):
         from frontload.profile import binaries
@@ -197,16 +197,16 @@ def _show_list(document: dict) -> None:
     print(f"touched bytes: {document['touched_bytes']:,}")
     table = console.table("file", "touched bytes", "in every run", "of bytes", "ranges",
                           numbers=range(1, 5))
-    for file in document["files"][:_MOST_FILES]:
+    for file in document["files"][:_MAX_FILES]:
         console.add_row(table, file["path"], f"{file['touched_bytes']:,}",
                         f"{file['every_run_bytes']:,}", f"{file['size']:,}", f"{file['ranges']:,}")
     console.show(table)
-    if len(document["files"]) > _MOST_FILES:
-        print(f"and {count(len(document['files']) - _MOST_FILES, 'other file')}")
+    if len(document["files"]) > _MAX_FILES:
+        print(f"and {count(len(document['files']) - _MAX_FILES, 'other file')}")
 
 
-# For each kind of file its columns: a heading, a width (negative: to the left), and what stands in
-# it. Whatever is a name stands last, because it may be of any length.
+# For each kind of file its columns: a heading, a width (negative: to the left), and the cell. Names
+# come last, because they may be of any length.
 _COLUMNS = {
     TRACE: (("kind", -8, lambda each: each["kind"]),
             ("address", 14, lambda each: f"{each['address']:#x}"),

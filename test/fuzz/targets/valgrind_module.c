@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ModuleFile *file = module_file(path);
   if (!file)
     return 0;
-  if (file->end - file->begin > size + most_memory)
+  if (file->end - file->begin > size + max_memory)
     abort(); // each 16 bytes of it take one
   Addr bias, address;
   ULong length;

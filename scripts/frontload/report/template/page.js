@@ -6,7 +6,7 @@ function element(name, properties, ...children) {
   return made;
 }
 
-// A button of two states, which tells which one it is in.
+// A button with two states, which shows its state.
 function toggle(label, pressed, changed, ...inside) {
   const button = element("button", { type: "button" }, ...inside, label);
   button.setAttribute("aria-pressed", pressed);
@@ -154,7 +154,7 @@ async function start() {
   document.documentElement.dataset.drawn = await drawPictures();
 }
 
-// Resolves to "yes" when there is all that there will be.
+// Resolves to "yes" when everything is drawn.
 async function drawPictures() {
   const panels = document.getElementById("panels");
   if (!panels) return "yes"; // nothing was recorded

@@ -1,6 +1,6 @@
 // The fault pictures: one panel for each variant, all with the same scales, drawn with d3.
 //
-// An event is a major fault (M), a minor fault (m) or a stretch that was read (F). Files lie side
+// An event is a major fault (M), a minor fault (m) or a read stretch (F). Files lie side
 // by side on the axis x; each is a piece of it, from 0 to 1 in all. A small file among large ones
 // gets more room than it has bytes, or it could not be seen. Time runs downwards.
 //
@@ -8,7 +8,7 @@
 // ends: ten thousand elements would be slow, and ten are not.
 "use strict";
 
-const LEAST_PIECE = 0.012; // of the axis, for a file among others
+const MIN_PIECE = 0.012; // of the axis, for a file among others
 const ROOM = { top: 8, right: 10, bottom: 40, left: 58 };
 const KIND_NAMES = { M: "major faults", m: "minor faults", F: "reads" };
 
@@ -31,10 +31,10 @@ class FaultPicture {
     new ResizeObserver(() => this.resized()).observe(panels);
   }
 
-  // For each read that went backwards the one before it in its file.
+  // For each backward read, the read before it in its file.
   previousReads(variant) {
     const last = new Map();
-    // Where reads were not recorded, the faults that waited for them tell where they were.
+    // If reads were not recorded, the faults that waited for them show their places.
     const wanted = variant.kind.includes("F") ? "F" : "M";
     return Array.from(variant.kind, (kind, at) => {
       if (kind !== wanted) return -1;
@@ -52,7 +52,7 @@ class FaultPicture {
       for (const section of variant.section) counts.set(section, (counts.get(section) || 0) + 1);
     const ranked = [...counts.keys()].filter((section) => section >= 0)
       .sort((a, b) => counts.get(b) - counts.get(a) || a - b);
-    // The order of colours is by how well they are told apart.
+    // Colours are ordered by how easily they can be told apart.
     this.sectionClass = new Map(ranked.slice(0, 7).map((section, rank) =>
       [section, [4, 2, 6, 1, 5, 3, 0][rank]]));
   }
@@ -75,7 +75,7 @@ class FaultPicture {
     this.file = file;
     const files = file < 0 ? this.data.files.map((_, number) => number) : [file];
     const total = d3.sum(files, (number) => this.data.files[number].size) || 1;
-    const least = Math.min(LEAST_PIECE, 0.3 / files.length);
+    const least = Math.min(MIN_PIECE, 0.3 / files.length);
     const widths = files.map((number) => Math.max(this.data.files[number].size / total, least));
     const all = d3.sum(widths);
     this.pieces = new Map();
@@ -104,7 +104,7 @@ class FaultPicture {
     this.draw();
   }
 
-  // Zooms by a factor around the middle, or pans by shares of what is seen.
+  // Zooms by a factor around the middle, or pans by shares of the visible part.
   move(factor, right, down) {
     const moved = ([from, to], share) => {
       const middle = (from + to) / 2 + share * (to - from);
@@ -203,7 +203,7 @@ class FaultPicture {
         }
       }
     }
-    // Reads lie under minor faults, these under the major ones; arrows are on top.
+    // Reads lie under minor faults, minor ones under major ones; arrows are on top.
     const order = [...paths.keys()].sort((a, b) =>
       "FmM".indexOf(a[0]) - "FmM".indexOf(b[0]) || (a < b ? -1 : 1));
     view.marks.selectAll("*").remove();
@@ -271,7 +271,7 @@ class FaultPicture {
       .text("offset in each file");
   }
 
-  // A band below the picture that tells the sections of the files.
+  // A band below the picture with the sections of the files.
   drawSections(view, width, height) {
     const group = view.sections.attr("transform", `translate(0,${height + 2})`);
     group.selectAll("*").remove();

@@ -1,4 +1,4 @@
-// What pointer and keys do in the fault pictures: they zoom, pan and ask what an event is.
+// Pointer and keys in the fault pictures: they zoom, pan and show what an event is.
 
 const REACH = 9; // pixels from the pointer to the event it means
 const KIND_OF = { M: "Major fault", m: "Minor fault", F: "Read" };
@@ -79,7 +79,7 @@ class Pointing {
     });
   }
 
-  // The event at a place: reads are as wide as what they read, so their ends are tried, too.
+  // The event at a place: reads are as wide as their bytes, so their ends are also tried.
   nearest(view, x, y) {
     let best = view.tree.find(x, y, REACH), least = REACH;
     if (best) return best;

@@ -1,0 +1,200 @@
+//===- link_run.cpp - a run of lld that makes a front, phase by phase ------===//
+
+#include "lld/link_run.h"
+#include "lld/Common/ErrorHandler.h"
+#include "lld/hook_calls.h"
+#include "lld/lld_symbols.h"
+#include "lld/reproduce.h"
+#include "plan/front_note.h"
+#include "plan/front_script.h"
+#include "plan/other_script.h"
+#include "program/diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// lld goes through lists with fewer sections in no time, so they stay as they are.
+static constexpr size_t minToShorten = 4096;
+
+/// Ends the link before it has written anything.
+[[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
+  error(message, note);
+  lld::exitLld(code);
+}
+
+/// Looks at a linker script before lld does.
+void LinkRun::addScript(MemoryBufferRef mb) {
+  if (decidesLayout(mb.getBuffer()))
+    endLink(exitUsage,
+            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                       "combined with --startup-profile",
+            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  scripts.push_back(mb.getBuffer());
+}
+
+std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef path) {
+  // Before the file is read, so that a write in between is noticed.
+  FileIdentity identity = options.instead ? identityOf(path.str()) : FileIdentity();
+  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  if (!buffer)
+    return buffer;
+  file_magic magic = identify_magic(buffer->getBuffer());
+  // lld takes a file of unknown format for a script.
+  if (makesFront() && scriptDepth && magic == file_magic::unknown)
+    addScript(*buffer);
+  if (magic == file_magic::elf_relocatable)
+    hasReadObject = true;
+  if (options.instead) {
+    std::lock_guard lock(inputsMutex);
+    inputs.files.push_back({*buffer, identity});
+  }
+  return buffer;
+}
+
+void LinkRun::addObject(const void *file, InputObject object) {
+  if (makesFront())
+    gathered.add(file, object);
+}
+
+void LinkRun::readScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
+  if (makesFront())
+    addScript(mb);
+  ++scriptDepth;
+  realReadLinkerScript(ctx, mb);
+  --scriptDepth;
+}
+
+/// Tells the link of the objects that were created since the last time.
+void LinkRun::addObjects(ArrayRef<const void *> files) {
+  for (const InputObject &object : gathered.take(files)) {
+    front->addObject(object);
+    if (options.instead)
+      inputs.objects.push_back(object);
+  }
+}
+
+/// Ends the link if lld has opened its inputs without calling the hooks for that.
+void LinkRun::checkInputs() const {
+  hookCalls.requireOnce(Hook::ParseFiles);
+  if (hookCalls.has(Hook::CreateObjFile))
+    hookCalls.require(Hook::ReadFile);
+  if (options.instead && hasReadObject)
+    hookCalls.require(Hook::CreateObjFile);
+  // lld has tried whether it can write the output.
+  hookCalls.require(Hook::CreateOutput);
+  if (gathered.hasFoundNone())
+    endLink(exitVerdict, "this lld keeps its files in another way than ld.frontload expects",
+            "link without --startup-profile; docs/lld-hooks.md says what it expects");
+}
+
+/// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
+void LinkRun::addNote(lld::elf::Ctx &ctx, StringRef like) {
+  noteObject = makeNoteObject(like, front->copiesConstants());
+  // Neither is freed: the link refers to them to its end.
+  auto &owner = *new OwnedFile(realCreateObjFile(ctx, {noteObject, "<frontload>"}, "", false));
+  auto &files = *new SmallVector<void *, 0>{owner.file};
+  realParseFiles(ctx, &files);
+}
+
+void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
+  if (!isReplayComplete())
+    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
+            "please report this; link without --reproduce until it is fixed");
+  if (makesFront()) {
+    front = &options.awaitLink();
+    for (StringRef each : scripts)
+      front->addScript(each);
+    if (hasBitcode)
+      front->expectObjects();
+    // A vector of owning pointers looks like one of plain pointers.
+    addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
+    checkInputs();
+  }
+  if (options.instead) {
+    inputs.like = front->firstObject();
+    front->finishPlanning();
+    lld::exitLld(options.instead(inputs));
+  }
+  if (sys::fs::is_regular_file(options.listed)) // a pipe can be read only once
+    realReadFile(ctx, options.listed);
+  if (!front)
+    return realParseFiles(ctx, files);
+  std::optional<MemoryBufferRef> like = front->firstObject();
+  front->beginPlanning();
+  script = front->script();
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
+  realParseFiles(ctx, files);
+  if (like)
+    addNote(ctx, like->getBuffer());
+  addObjects();
+  placing.sections.beginSearch(ctx, minToShorten);
+}
+
+void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
+  placing.sections.endSearch();
+  if (makesFront()) {
+    hookCalls.requireOnce(Hook::ParseFiles);
+    if (hasReadObject)
+      hookCalls.require(Hook::CreateObjFile);
+    addObjects();
+    // As late as possible: link-time optimization is over, and until here lld is busy with symbols,
+    // mostly in one thread.
+    front->finishPlanning();
+    laterScript = front->laterScript();
+    realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
+    if (front->gathersStrings())
+      hotStrings = &front->hotStrings();
+  }
+  real(ctx);
+  hotStrings = nullptr;
+}
+
+uint64_t LinkRun::hash(uint64_t real) {
+  if (!hotStrings)
+    return real;
+  hookCalls.note(Hook::Hash);
+  return hotStrings->meet(real);
+}
+
+void LinkRun::placeSections(void *linkerScript) {
+  if (!makesFront())
+    return realProcessSectionCommands(linkerScript);
+  hookCalls.requireOnce(Hook::SplitSections);
+  placing.begin(*front);
+  realProcessSectionCommands(linkerScript);
+  placing.end();
+  if (!noteObject.empty())
+    hookCalls.require(Hook::Match);
+  if (!placing.hasAskedForAll())
+    endLink(exitVerdict, "the sections of the front are not all placed",
+            "please report this; link without --startup-profile until it is fixed");
+  front->finish();
+  judge();
+}
+
+void LinkRun::judge() const {
+  if (int code = tellMatches(*front, options.minMatch))
+    lld::exitLld(code);
+}
+
+/// Without this, a profile that no longer fits would silently cost users the front.
+int tellMatches(const FrontLink &link, double minMatch) {
+  MatchVerdict verdict = link.matchSummary().judge(link.profilePath(), minMatch, "--min-match");
+  if (verdict.isError) {
+    error(verdict.text, verdict.note);
+    return exitVerdict;
+  }
+  StringRef needed = link.linkTraits().packsRelocations
+                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
+                           "-z nopack-relative-relocs)"
+                         : "";
+  // Not stdout: the report may go there.
+  lld::message(programName + ": " + verdict.text + needed, errs());
+  return EXIT_SUCCESS;
+}
+
+} // namespace frontload

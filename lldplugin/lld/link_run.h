@@ -1,0 +1,102 @@
+//===- link_run.h - a run of lld that makes a front, phase by phase --------===//
+//
+// lld is a library here, without a plugin interface. It calls some of its functions through hooks
+// (lld_hooks.cpp), which only hand the calls on to the link that runs. lld makes these calls phase
+// by phase, in the order of the members of LinkRun:
+//
+//   gather  lld opens its inputs, in several threads
+//   plan    all inputs are open: the profile's names are matched, and the startup set is decided,
+//           in other threads. It is complete when link-time optimization is over
+//   place   lld gives sections to output sections, those of the front in first-touch order
+//   judge   all sections have a place, and nothing is written: the last moment to refuse the link
+//
+// What follows is in linking.cpp: lld writes the output, which is checked, weighed, and gets its
+// note, and then takes its place with the report.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_LINK_RUN_H
+#define FRONTLOAD_LLDPLUGIN_LLD_LINK_RUN_H
+
+#include "lld/gathered_objects.h"
+#include "lld/placing.h"
+#include "other_lld/link_plan.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lld::elf {
+struct Ctx;
+} // namespace lld::elf
+
+namespace frontload {
+
+class LinkRun {
+public:
+  struct Options {
+    /// The link, whose profile may still be read; asked for once lld has opened its inputs. Without
+    /// it, the output has no front.
+    std::function<FrontLink &()> awaitLink = {};
+    /// The link fails if less than this percentage of the profile's names is found.
+    double minMatch = 0;
+    /// Called in place of the link when the front is planned; the process exits with its result.
+    std::function<int(const LinkInputs &)> instead = {};
+    /// A file that is an input like others, so that --dependency-file and --reproduce list it.
+    std::string listed = {};
+  };
+  explicit LinkRun(Options o) : options(std::move(o)) {}
+
+  bool makesFront() const { return bool(options.awaitLink); }
+
+  // Gather: threads may call these in parallel.
+  std::optional<llvm::MemoryBufferRef> readFile(lld::elf::Ctx &ctx, llvm::StringRef path);
+  void addObject(const void *file, InputObject object);
+  void noteBitcode() { hasBitcode = true; }
+  void readScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb);
+
+  // Plan.
+  void parseFiles(lld::elf::Ctx &ctx, const void *files);
+  void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &));
+  /// The hash of a string while strings are cut, by which lld sorts it.
+  uint64_t hash(uint64_t real);
+
+  // Place.
+  void placeSections(void *linkerScript);
+  Placing placing;
+
+  /// The link, once lld has opened its inputs.
+  FrontLink *link() { return front; }
+
+private:
+  void addScript(llvm::MemoryBufferRef mb);
+  void addObjects(llvm::ArrayRef<const void *> files = {});
+  void checkInputs() const;
+  void addNote(lld::elf::Ctx &ctx, llvm::StringRef like);
+  void judge() const;
+
+  const Options options;
+  FrontLink *front = nullptr;
+  std::mutex inputsMutex;
+  LinkInputs inputs; ///< gathered for options.instead only
+  GatheredObjects gathered;
+  std::atomic<bool> hasReadObject = false; ///< as a file of the command line
+  std::atomic<bool> hasBitcode = false;
+  /// How deeply linker scripts are nested. lld reads files that they INCLUDE by readFile() alone.
+  unsigned scriptDepth = 0;
+  std::vector<llvm::StringRef> scripts; ///< linker scripts among the inputs
+  // lld keeps references into the next three.
+  std::string script, laterScript, noteObject;
+  HotStrings *hotStrings = nullptr; ///< while strings are cut
+};
+
+/// Says how much of the profile the link has found. Returns the exit code: less than `minMatch`
+/// percent fails.
+int tellMatches(const FrontLink &link, double minMatch);
+
+} // namespace frontload
+
+#endif
