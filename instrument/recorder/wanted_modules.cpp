@@ -11,7 +11,7 @@ using namespace frontload;
 WantedModules::WantedModules(std::vector<std::string> moduleNames)
     : names(std::move(moduleNames)), seen(names.size()) {}
 
-bool WantedModules::loaded(const LinkedFile &library) {
+bool WantedModules::loaded(const ProgramFile &library) {
   bool isWanted = false;
   for (const auto &[index, name] : enumerate(names)) {
     if (!library.isNamed(name))

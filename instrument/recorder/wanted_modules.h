@@ -2,7 +2,7 @@
 #ifndef FRONTLOAD_RECORDER_WANTED_MODULES_H
 #define FRONTLOAD_RECORDER_WANTED_MODULES_H
 
-#include "linked_file.h"
+#include "program_file.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -18,7 +18,7 @@ public:
   bool isEmpty() const { return names.empty(); }
 
   /// Takes note of a library that was loaded. Returns whether it is to be recorded.
-  bool loaded(const LinkedFile &library);
+  bool loaded(const ProgramFile &library);
 
   /// Warns of each name that no loaded library had, with the words `whatIsWrong`.
   void warnAboutUnseen(llvm::StringRef whatIsWrong) const;

@@ -61,7 +61,7 @@ public:
 
   /// Takes out every breakpoint that is left. True if there is none any more.
   bool removeBreakpoints(pid_t stopped);
-  const Program &program() const { return *mainProgram; }
+  const Program &recordedProgram() const { return *mainProgram; }
   void markStartupDone() { trace.markStartupDone(); }
 
 private:

@@ -5,7 +5,7 @@
 #include "arch.h"
 #include "instructions.h"
 #include "recorder/bytes_left.h"
-#include "recorder/linked_file.h"
+#include "recorder/program_file.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

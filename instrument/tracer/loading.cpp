@@ -224,8 +224,8 @@ ProgramRef Loading::loadersProgram(std::shared_ptr<AddressSpace> &space, pid_t t
     noteOnce(toString(program.takeError()));
     return nullptr;
   }
-  if (!space->program().isLoader())
-    return program->get() == &space->program() ? *program : nullptr;
+  if (!space->recordedProgram().isLoader())
+    return program->get() == &space->recordedProgram() ? *program : nullptr;
   space = std::make_shared<AddressSpace>(folder, counts, *program, thread,
                                          TraceRun::begin(space->role()));
   auto vector = readAuxiliaryVector(thread);

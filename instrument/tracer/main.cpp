@@ -4,7 +4,7 @@
 // hit is removed. This file holds the command line and the exit status.
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
-#include "recorder/linked_file.h"
+#include "recorder/program_file.h"
 #include "tracer.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -98,7 +98,7 @@ static Error reasonAgainst(const char *name) {
   auto file = MemoryBuffer::getFile(path ? *path : name, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (file)
-    if (auto identity = LinkedFile::read(**file); !identity)
+    if (auto identity = ProgramFile::read(**file); !identity)
       return createStringError(Twine(name) +
                                ": cannot be recorded: " + toString(identity.takeError()));
   errno = ENOEXEC;

@@ -174,7 +174,7 @@ static void addBlocks(MemoryBufferRef file, ArrayRef<CodeSection> code,
 }
 
 Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool wantsBlocks) {
-  auto identity = LinkedFile::read(file);
+  auto identity = ProgramFile::read(file);
   if (!identity)
     return identity.takeError();
   auto elf = ELFFile<Elf>::create(file.getBuffer());

@@ -11,7 +11,7 @@
 #define FRONTLOAD_TRACER_PROGRAM_H
 
 #include "arch.h"
-#include "recorder/linked_file.h"
+#include "recorder/program_file.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
@@ -29,7 +29,7 @@ struct Site {
   arch::Code original;
 };
 
-class Program : public LinkedFile {
+class Program : public ProgramFile {
 public:
   /// `file` is untrusted. A file without symbols is a program with no sites; one that is made for
   /// another machine is an error. Functions named `until` are remembered.
@@ -57,7 +57,7 @@ public:
   bool hasUntilFunction() const { return !untilFunctions.empty(); }
 
 private:
-  explicit Program(LinkedFile file) : LinkedFile(std::move(file)) {}
+  explicit Program(ProgramFile file) : ProgramFile(std::move(file)) {}
 
   bool leakSanitizer = false; // linked into the file
   bool ptraceImport = false, stripped = false;

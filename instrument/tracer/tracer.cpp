@@ -167,7 +167,7 @@ void Tracer::noteUntracedEnd(pid_t parent) {
   if (ptrace(PTRACE_GETSIGINFO, parent, nullptr, &info) == 0 && threads[parent].space &&
       (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) && info.si_status == SIGTRAP &&
       !everTraced.contains(info.si_pid))
-    noteOnce(threads[parent].space->program().path +
+    noteOnce(threads[parent].space->recordedProgram().path +
              ": starts a process that cannot be traced (CLONE_UNTRACED) and has ended at a "
              "breakpoint: end the recording before that, with --until or --for");
 }
@@ -193,8 +193,8 @@ void Tracer::executed(pid_t id) {
   thread = {};
   if (!isEnding)
     thread.space = loading.execute(id, formerRole);
-  thread.followsCalls = thread.space && mayTrace(thread.space->program());
-  thread.call.isLoaders = thread.space && thread.space->program().isLoader();
+  thread.followsCalls = thread.space && mayTrace(thread.space->recordedProgram());
+  thread.call.isLoaders = thread.space && thread.space->recordedProgram().isLoader();
   thread.traps = std::make_shared<TrapHistory>();
   thread.traps->wasIgnored = presentTrapAction(id) == TrapAction::ignored;
   startClock();
@@ -239,7 +239,7 @@ void Tracer::trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler) {
       AddressSpace::Hit hit = thread.space->hit(id, *address, !isEnding);
       if (hit.isOurs) {
         if (std::exchange(thread.call.isLoaders, false))
-          thread.followsCalls = mayTrace(thread.space->program());
+          thread.followsCalls = mayTrace(thread.space->recordedProgram());
         arch::setProgramCounter(id, *address);
         if (hit.endsRecording)
           endRecording(/*isOnPurpose=*/true);

@@ -6,7 +6,7 @@
 #include "format/frontload_role.h"
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
-#include "recorder/linked_file.h"
+#include "recorder/program_file.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -95,7 +95,7 @@ static int checkProgram(const std::string &name) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file || (*file)->getBuffer().starts_with("#!"))
     return EXIT_SUCCESS; // valgrind reports an unreadable file
-  if (auto identity = LinkedFile::read(**file); !identity)
+  if (auto identity = ProgramFile::read(**file); !identity)
     return fail(createStringError(path + ": cannot be recorded: " + toString(identity.takeError())),
                 EXIT_NOT_EXECUTABLE);
   return EXIT_SUCCESS;

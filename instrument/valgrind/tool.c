@@ -24,7 +24,7 @@
 #include "module_file.h"
 #include "refused_exec.h"
 #include "touches.h"
-#include "trace_file.h"
+#include "trace.h"
 
 enum { MAX_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
 

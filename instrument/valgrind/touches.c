@@ -8,7 +8,7 @@
 #include <pub_tool_mallocfree.h>
 
 #include "messages.h"
-#include "trace_file.h"
+#include "trace.h"
 
 /* Of the core: gives memory that the program does not see. */
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT size);

@@ -1,9 +1,9 @@
 //===- front_weighing.cpp - whether a file is better with its front --------===//
 
 #include "plan/front_weighing.h"
-#include "cold_start/elf_start.h"
 #include "cold_start/io_model.h"
 #include "cold_start/prefetched_ranges.h"
+#include "cold_start/program_loading.h"
 #include "cold_start/start_model.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

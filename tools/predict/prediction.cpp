@@ -1,8 +1,8 @@
 //===- prediction.cpp - the cold cost of a traced start --------------------===//
 
 #include "predict/prediction.h"
-#include "cold_start/elf_start.h"
-#include "predict/trace_file.h"
+#include "cold_start/program_loading.h"
+#include "predict/trace_reader.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

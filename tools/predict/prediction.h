@@ -1,7 +1,7 @@
 //===- prediction.h - the cold cost of a traced start ----------------------===//
 //
 // Combines a trace, which has the touches of the program, the file, which has their places and the
-// work of the dynamic linker (elf_start.h), and the model of the kernel (start_model.h).
+// work of the dynamic linker (program_loading.h), and the model of the kernel (start_model.h).
 //
 //===----------------------------------------------------------------------===//
 

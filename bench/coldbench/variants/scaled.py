@@ -15,7 +15,7 @@ import numpy as np
 from frontload.elf import file as elf
 from frontload.profile import trace
 
-from coldbench.variants import trace_file
+from coldbench.variants import trace_maker
 from coldbench.variants.elf_writer import (
     ALLOC,
     CODE,
@@ -126,4 +126,4 @@ def _write_trace(made: Scaled, events: int) -> None:
         chosen = chance.permutation(addresses)[:count]
         wanted.append(chosen.astype("<u8") | np.uint64(kind << 56))
     words = chance.permutation(np.concatenate(wanted))
-    trace_file.write(made.trace, made.program, linked.build_id, words)
+    trace_maker.write(made.trace, made.program, linked.build_id, words)

@@ -1,5 +1,5 @@
 // The reader of traces, of any module, and of the module that has a known path.
-#include "predict/trace_file.h"
+#include "predict/trace_reader.h"
 #include "target.h"
 
 using namespace frontload;

@@ -1,6 +1,6 @@
-//===- trace_file.cpp - reads a trace --------------------------------------===//
+//===- trace_reader.cpp - reads a trace -----------------------------------===//
 
-#include "predict/trace_file.h"
+#include "predict/trace_reader.h"
 #include "frontload_trace.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/Endian.h"

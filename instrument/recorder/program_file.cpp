@@ -1,5 +1,5 @@
 // Reads an ELF file's headers, with LLVM's checked accessors: the file is untrusted.
-#include "linked_file.h"
+#include "program_file.h"
 
 #include "base/machine.h"
 #include "bytes_left.h"
@@ -101,7 +101,7 @@ static bool isLinkedAsProgram(ArrayRef<Elf::Dyn> entries) {
          });
 }
 
-Expected<LinkedFile> LinkedFile::read(MemoryBufferRef file) {
+Expected<ProgramFile> ProgramFile::read(MemoryBufferRef file) {
   if (Error error = checkMachine(file.getBuffer()))
     return error;
   auto object = ELFObjectFile<Elf>::create(file, /*InitContent=*/false);
@@ -112,7 +112,7 @@ Expected<LinkedFile> LinkedFile::read(MemoryBufferRef file) {
   if (!segments)
     return segments.takeError();
 
-  LinkedFile result;
+  ProgramFile result;
   result.path = file.getBufferIdentifier().str();
   result.entry = elf.getHeader().e_entry;
   result.buildId.assign(buildIdOf(elf, *segments));
@@ -136,7 +136,7 @@ Expected<LinkedFile> LinkedFile::read(MemoryBufferRef file) {
   return result;
 }
 
-bool LinkedFile::isNamed(StringRef name) const {
+bool ProgramFile::isNamed(StringRef name) const {
   if (name.contains('/'))
     return sys::fs::equivalent(name, path);
   auto begins = [&](StringRef file) {
@@ -145,8 +145,8 @@ bool LinkedFile::isNamed(StringRef name) const {
   return begins(sys::path::filename(path)) || begins(soname);
 }
 
-std::optional<uint64_t> LinkedFile::loadBias(uint64_t address, uint64_t size, uint64_t offset,
-                                             function_ref<bool(uint64_t)> isMapped) const {
+std::optional<uint64_t> ProgramFile::loadBias(uint64_t address, uint64_t size, uint64_t offset,
+                                              function_ref<bool(uint64_t)> isMapped) const {
   // The offset does not tell apart segments that share a page of the file. Loaders map them in
   // order: this is the first one, or the next one of a file that is mapped already.
   std::optional<uint64_t> first;

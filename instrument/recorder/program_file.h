@@ -1,7 +1,7 @@
 // The headers of an ELF file: its identity, the libraries that it needs, and the place of its bytes
 // in memory.
-#ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
-#define FRONTLOAD_RECORDER_LINKED_FILE_H
+#ifndef FRONTLOAD_RECORDER_PROGRAM_FILE_H
+#define FRONTLOAD_RECORDER_PROGRAM_FILE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -24,10 +24,10 @@ llvm::ArrayRef<llvm::object::ELF64LE::Dyn>
 dynamicEntries(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf);
 
 /// All addresses are as in the file: the run-time address minus the load bias.
-class LinkedFile {
+class ProgramFile {
 public:
   /// `file` is untrusted. A file for another machine is an error.
-  static llvm::Expected<LinkedFile> read(llvm::MemoryBufferRef file);
+  static llvm::Expected<ProgramFile> read(llvm::MemoryBufferRef file);
 
   /// Whether --module=name means this file: by path, file name or soname; libfoo and libfoo.so also
   /// name libfoo.so.1.

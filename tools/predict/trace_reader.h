@@ -1,4 +1,4 @@
-//===- trace_file.h - reads a trace ----------------------------------------===//
+//===- trace_reader.h - reads a trace -------------------------------------===//
 //
 // A trace is what one process recorded; instrument/format/frontload_trace.h declares the format.
 // This is the reader for programs that take the events one by one; profiles are made by
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_TRACE_FILE_H
-#define FRONTLOAD_TOOLS_PREDICT_TRACE_FILE_H
+#ifndef FRONTLOAD_TOOLS_PREDICT_TRACE_READER_H
+#define FRONTLOAD_TOOLS_PREDICT_TRACE_READER_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,5 +1,5 @@
 /* The bytes of a trace, and the handling of write errors. */
-#include "trace_file.h"
+#include "trace.h"
 
 #include <pub_tool_aspacemgr.h>
 #include <pub_tool_libcassert.h>

@@ -1,4 +1,4 @@
-//===- elf_start.cpp - the dynamic linker's work at a file's start ---------===//
+//===- program_loading.cpp - the dynamic linker's work at a file's start --===//
 //
 // Everything here is untrusted input. This finds tables as the dynamic linker does, by the program
 // headers and the dynamic section, so it works for stripped files too. It goes by their addresses,
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cold_start/elf_start.h"
+#include "cold_start/program_loading.h"
 #include "elf/elf_file.h"
 #include "elf/relr_table.h"
 #include <map>

@@ -1,5 +1,5 @@
 // The tables of a linked file tell what is touched before the program runs.
-#include "cold_start/elf_start.h"
+#include "cold_start/program_loading.h"
 #include "cold_start/start_model.h"
 #include "yaml_object.h"
 #include "llvm/ADT/StringExtras.h"

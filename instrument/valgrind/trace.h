@@ -3,8 +3,8 @@
  * Every record is written at once and only then counted in the header, so that it is in the file
  * whatever becomes of the program. A file is made by the first record.
  */
-#ifndef FRONTLOAD_VALGRIND_TRACE_FILE_H
-#define FRONTLOAD_VALGRIND_TRACE_FILE_H
+#ifndef FRONTLOAD_VALGRIND_TRACE_H
+#define FRONTLOAD_VALGRIND_TRACE_H
 
 #include "format/frontload_trace.h"
 #include "module_file.h"

@@ -1,12 +1,12 @@
-//===- elf_start.h - the dynamic linker's work at a file's start -----------===//
+//===- program_loading.h - the dynamic linker's work at a file's start ----===//
 //
 // Before a program's own code runs, the dynamic linker reads its tables and writes to every
 // relocated page. No trace of the program shows that, but the file does.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_ELF_START_H
-#define FRONTLOAD_LLDPLUGIN_COLD_START_ELF_START_H
+#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_PROGRAM_LOADING_H
+#define FRONTLOAD_LLDPLUGIN_COLD_START_PROGRAM_LOADING_H
 
 #include "elf/linked_file.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

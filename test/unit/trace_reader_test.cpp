@@ -1,6 +1,6 @@
 // The reader of traces takes what the format allows, and nothing else.
 #include "frontload_trace.h"
-#include "predict/trace_file.h"
+#include "predict/trace_reader.h"
 #include "llvm/Support/Endian.h"
 #include <gtest/gtest.h>
 
