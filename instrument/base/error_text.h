@@ -7,52 +7,37 @@
 
 /* NULL for other errors. */
 static inline const char *error_text(long error) {
-  switch (error) {
-  case EACCES:
-    return "Permission denied";
-  case EAGAIN:
-    return "Resource temporarily unavailable";
-  case EDQUOT:
-    return "Disk quota exceeded";
-  case EEXIST:
-    return "File exists";
-  case EFBIG:
-    return "File too large";
-  case EINVAL:
-    return "Invalid argument";
-  case EIO:
-    return "Input/output error";
-  case EISDIR:
-    return "Is a directory";
-  case ELOOP:
-    return "Too many levels of symbolic links";
-  case EMFILE:
-    return "Too many open files";
-  case ENAMETOOLONG:
-    return "File name too long";
-  case ENFILE:
-    return "Too many open files in system";
-  case ENODEV:
-    return "No such device";
-  case ENOENT:
-    return "No such file or directory";
-  case ENOMEM:
-    return "Cannot allocate memory";
-  case ENOSPC:
-    return "No space left on device";
-  case ENOSYS:
-    return "Function not implemented";
-  case ENOTDIR:
-    return "Not a directory";
-  case EOPNOTSUPP:
-    return "Operation not supported";
-  case EPERM:
-    return "Operation not permitted";
-  case EROFS:
-    return "Read-only file system";
-  default:
-    return NULL;
-  }
+  /* Text and not pointers, which would have to be relocated. */
+  static const struct {
+    int error;
+    char text[36];
+  } texts[] = {
+      {EACCES, "Permission denied"},
+      {EAGAIN, "Resource temporarily unavailable"},
+      {EDQUOT, "Disk quota exceeded"},
+      {EEXIST, "File exists"},
+      {EFBIG, "File too large"},
+      {EINVAL, "Invalid argument"},
+      {EIO, "Input/output error"},
+      {EISDIR, "Is a directory"},
+      {ELOOP, "Too many levels of symbolic links"},
+      {EMFILE, "Too many open files"},
+      {ENAMETOOLONG, "File name too long"},
+      {ENFILE, "Too many open files in system"},
+      {ENODEV, "No such device"},
+      {ENOENT, "No such file or directory"},
+      {ENOMEM, "Cannot allocate memory"},
+      {ENOSPC, "No space left on device"},
+      {ENOSYS, "Function not implemented"},
+      {ENOTDIR, "Not a directory"},
+      {EOPNOTSUPP, "Operation not supported"},
+      {EPERM, "Operation not permitted"},
+      {EROFS, "Read-only file system"},
+  };
+  for (unsigned i = 0; i < sizeof texts / sizeof *texts; ++i)
+    if (texts[i].error == error)
+      return texts[i].text;
+  return NULL;
 }
 
 #endif

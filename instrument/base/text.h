@@ -50,13 +50,16 @@ static inline void text_add_number(struct text *text, uint32_t number) {
     text_add_char(text, (char)('0' + number / power % 10));
 }
 
-/* Appends a path pattern of one process: %p is its number, and % with any other letter a percent
- * sign. */
-static inline void text_add_pattern(struct text *path, const char *pattern, uint32_t pid) {
+/* Appends a path pattern of one process: %m is its program's name, %p its number, and % with any
+ * other letter a percent sign. */
+static inline void text_add_pattern(struct text *path, const char *pattern, const char *name,
+                                    uint32_t pid) {
   for (const char *c = pattern; *c; ++c) {
     if (*c != '%')
       text_add_char(path, *c);
-    else if (*++c == 'p')
+    else if (*++c == 'm')
+      text_add(path, name);
+    else if (*c == 'p')
       text_add_number(path, pid);
     else
       text_add_char(path, '%');

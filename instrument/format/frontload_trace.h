@@ -32,7 +32,7 @@
  *   `address` is an ELF virtual address of that module, as in its symbol table's st_value: the
  *   run-time address minus the load bias.
  *     FUNCTION  the entry of a function, or an address inside it if that is all the recorder knows
- *               (-finstrument-function-entry-bare)
+ *               (-finstrument-function-entry-bare, coverage)
  *     DATA      the first byte of a 16-byte granule that the program itself, not the loader
  *               relocating it, has read or written
  *     BLOCK     the start of a basic block
@@ -88,6 +88,8 @@
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
 #define FRONTLOAD_GRANULE 16  /* bytes of data whose first touch is one event */
 #define FRONTLOAD_CODE_PART 4 /* likewise of code: x86 instructions have about four bytes */
+/* A recorder replaces no file. It tries NAME, NAME.1, NAME.2... up to this number. */
+#define FRONTLOAD_TRACE_MAX_SUFFIX 99999
 
 enum frontload_byte_order { FRONTLOAD_LITTLE_ENDIAN = 1, FRONTLOAD_BIG_ENDIAN = 2 };
 
@@ -129,6 +131,23 @@ struct frontload_trace_header {
   char role[FRONTLOAD_ROLE_SIZE]; /*  64  since 1.3: ASCII, then zeros; empty: none */
   uint8_t reserved[32];           /*  96  zero */
 };
+
+/* Fills in what each trace of this version has. Store the magic last, so that a file cut off before
+ * that is no trace. */
+static inline void frontload_begin_trace(struct frontload_trace_header *header,
+                                         enum frontload_recorder recorder, uint16_t machine,
+                                         uint32_t pid) {
+  header->byte_order =
+      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
+  header->word_size = sizeof(void *);
+  header->machine = machine;
+  header->major = FRONTLOAD_TRACE_MAJOR;
+  header->minor = FRONTLOAD_TRACE_MINOR;
+  header->header_size = FRONTLOAD_TRACE_HEADER_SIZE;
+  header->slot_size = FRONTLOAD_TRACE_SLOT_SIZE;
+  header->recorder = recorder;
+  header->pid = pid;
+}
 
 struct frontload_trace_slot {
   uint64_t kind_address; /* kind << 56 | address; stored last, so that a filled slot is complete */

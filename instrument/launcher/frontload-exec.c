@@ -260,8 +260,7 @@ enum { REQUESTS_TO_END = sizeof requestsToEnd / sizeof *requestsToEnd };
 static volatile sig_atomic_t interruption;
 static void noteInterruption(int signal) { interruption = signal; }
 
-/* All other signals stay blocked. Between two looks at the command they are handed on to it, or to
- * its orphans if it has ended (a daemon). */
+/* All other signals stay blocked. Between two looks at the command they are handed on to it. */
 static void letRequestsIn(void) {
   sigset_t requests;
   sigemptyset(&requests);
@@ -273,21 +272,16 @@ static void letRequestsIn(void) {
   sigprocmask(SIG_UNBLOCK, &requests, NULL);
 }
 
-static void handOnOthers(pid_t command, bool hasEnded, pid_t requester) {
+static void handOnOthers(pid_t command) {
   static const struct timespec at_once;
   sigset_t others;
   signals_to_hand_on(&others);
   for (int i = 0; i < REQUESTS_TO_END; ++i)
     sigdelset(&others, requestsToEnd[i]);
   siginfo_t info;
-  while (sigtimedwait(&others, &info, &at_once) > 0) {
-    enum { MAX_RECEIVERS = 256 };
-    pid_t receivers[MAX_RECEIVERS] = {command};
-    size_t count = hasEnded ? tree_children(receivers, MAX_RECEIVERS) : 1;
-    for (size_t i = 0; i < count && !reaches_the_program(&info); ++i)
-      if (receivers[i] != requester)
-        hand_on(receivers[i], &info);
-  }
+  while (sigtimedwait(&others, &info, &at_once) > 0)
+    if (!reaches_the_program(&info))
+      hand_on(command, &info);
 }
 
 struct Watch {
@@ -343,7 +337,8 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
     if (!hasChildren && !lastNs)
       lastNs = now_ns();
     ready_wait();
-    handOnOthers(child, hasEnded, requester);
+    if (!hasEnded)
+      handOnOthers(child);
     int64_t sinceNs;
     if (!end.ready && (end.ready = ready_has_come(&w->ready, now_ns(), &sinceNs))) {
       end.readyNs = sinceNs - startNs;
@@ -540,11 +535,8 @@ int main(int argc, char **argv) {
   struct sigaction oldActions[SIGNALS];
   sigset_t oldMask;
   takeSignals(oldActions, &oldMask);
-  if (watches) {
-    tree_begin();
-    if (!ready_begin(&w.ready))
-      fail(EXIT_USAGE, *command, "cannot be watched", errno);
-  }
+  if (watches && !(tree_begin() && ready_begin(&w.ready)))
+    fail(EXIT_USAGE, *command, "cannot be watched", errno);
   pid_t child = fork();
   if (child < 0)
     fail(EXIT_USAGE, *command, "cannot fork", errno);

@@ -6,6 +6,7 @@
 #include "process_tree.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -53,8 +54,11 @@ static bool is_of_command(unsigned inode) {
   return tree_has_open(name);
 }
 
-/* Whether a listening socket of this family fits: 0 or 1; -1 if the kernel does not answer. */
-static int ask(int file, int family, const struct Place *place) {
+static int file = -1;
+
+/* Whether a listening socket of this family fits: 0 or 1; -1, with errno, if the kernel does not
+ * answer. */
+static int ask(int family, const struct Place *place) {
   struct {
     struct nlmsghdr head;
     struct inet_diag_req_v2 body;
@@ -78,8 +82,10 @@ static int ask(int file, int family, const struct Place *place) {
     for (size_t left = (size_t)size; NLMSG_OK(message, left); message = NLMSG_NEXT(message, left)) {
       if (message->nlmsg_type == NLMSG_DONE)
         return found;
-      if (message->nlmsg_type == NLMSG_ERROR)
+      if (message->nlmsg_type == NLMSG_ERROR) {
+        errno = -((const struct nlmsgerr *)NLMSG_DATA(message))->error;
         return -1;
+      }
       const struct inet_diag_msg *socket = NLMSG_DATA(message);
       found = found ||
               (ntohs(socket->id.idiag_sport) == place->port &&
@@ -88,35 +94,11 @@ static int ask(int file, int family, const struct Place *place) {
   }
 }
 
-/* The same by /proc, for kernels and containers without sock_diag. */
-static bool is_in_table(const char *path, int family, const struct Place *place) {
-  FILE *table = fopen(path, "re");
-  char line[512];
-  bool found = false;
-  while (table && !found && fgets(line, sizeof line, table)) {
-    char local[33];
-    unsigned port, state, inode;
-    if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %*d %*d %u", local,
-               &port, &state, &inode) != 4 ||
-        state != TCP_LISTEN || port != place->port)
-      continue;
-    uint32_t address[4] = {0}; /* printed as native words; in network order in memory */
-    for (int i = 0; i < (family == AF_INET ? 1 : 4); ++i)
-      sscanf(local + 8 * i, "%8x", &address[i]);
-    found = fits(place, family, address) && is_of_command(inode);
-  }
-  if (table)
-    fclose(table);
-  return found;
+bool listening_begin(const struct Place *place) {
+  file = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+  return file >= 0 && ask(AF_INET, place) >= 0;
 }
 
 bool is_listening(const struct Place *place) {
-  static int file = -2;
-  if (file == -2)
-    file = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-  int four = file >= 0 ? ask(file, AF_INET, place) : -1;
-  if (four < 0)
-    return is_in_table("/proc/net/tcp", AF_INET, place) ||
-           is_in_table("/proc/net/tcp6", AF_INET6, place);
-  return four > 0 || ask(file, AF_INET6, place) > 0;
+  return ask(AF_INET, place) > 0 || ask(AF_INET6, place) > 0;
 }

@@ -14,6 +14,9 @@ struct Place {
 /* Reads [ADDRESS:]PORT, with a numeric address (IPv6 in brackets). False for any other text. */
 bool place_parse(const char *text, struct Place *place);
 
+/* Call this first. False, with errno, if the kernel does not tell. */
+bool listening_begin(const struct Place *place);
+
 /* Whether a descendant of this process listens there, or at all addresses. */
 bool is_listening(const struct Place *place);
 

@@ -4,9 +4,7 @@
  * caches and preloads that it will use to load them. This runs only the interpreter, which is about
  * to run anyway, and never the program; a static program has no interpreter.
  *
- * Variables for one run of the program (LD_AUDIT, LD_DEBUG, LD_PROFILE) do not affect the list. A
- * program that names auditors itself (DT_AUDIT) is not listed: the dynamic linker would run them
- * for the list.
+ * Variables for one run of the program (LD_AUDIT, LD_DEBUG, LD_PROFILE) do not affect the list.
  */
 #ifndef FRONTLOAD_LAUNCHER_NEEDED_LIBRARIES_H
 #define FRONTLOAD_LAUNCHER_NEEDED_LIBRARIES_H

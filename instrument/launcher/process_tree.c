@@ -16,26 +16,30 @@
 #include <unistd.h>
 
 enum {
-  MAX_PROCESSES = 65536,
   MAX_TREE = 4096,
-  MAX_CONTENTS = 4096,
+  MAX_CONTENTS = 16384, /* of a file of /proc; more than any but a list of very many children */
   MAX_ROUNDS = 8,
   LAST_PATIENCE_MS = 1000,
 };
 
-void tree_begin(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+bool tree_begin(void) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+  return access(path, R_OK) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
 
 /* The contents of a file of /proc, cut to `size` and zero-terminated; NULL if the file is gone. */
 static char *read_text(const char *path, char *text, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return NULL;
-  ssize_t length = read(fd, text, size - 1);
+  ssize_t part;
+  size_t length = 0;
+  while ((part = read(fd, text + length, size - 1 - length)) > 0)
+    length += (size_t)part; /* the kernel gives a page at a time */
   close(fd);
-  if (length < 0)
-    return NULL;
   text[length] = 0;
-  return text;
+  return part < 0 ? NULL : text;
 }
 
 /* The fields of a stat file behind the name, which may contain anything. The first is the state. */
@@ -59,55 +63,6 @@ static void for_each_number(const char *folder, void (*visit)(pid_t number, void
   closedir(open_folder);
 }
 
-struct Listing {
-  struct {
-    pid_t pid, parent;
-  } all[MAX_PROCESSES];
-  size_t count;
-};
-
-static void list_process(pid_t pid, void *argument) {
-  struct Listing *listing = argument;
-  char path[64], text[MAX_CONTENTS];
-  snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  char *fields = stat_fields(path, text, sizeof text);
-  int parent;
-  char state;
-  if (!fields || sscanf(fields, "%c %d", &state, &parent) != 2 || state == 'Z' || state == 'X' ||
-      listing->count == MAX_PROCESSES)
-    return;
-  listing->all[listing->count].pid = pid;
-  listing->all[listing->count++].parent = parent;
-}
-
-static const struct Listing *list_processes(void) {
-  static struct Listing listing;
-  listing.count = 0;
-  for_each_number("/proc", list_process, &listing);
-  return &listing;
-}
-
-/* Adds the children of one process to the `count` pids in `found`; returns the new count. */
-static size_t add_children(const struct Listing *listing, pid_t parent, pid_t *found, size_t count,
-                           size_t max) {
-  for (size_t i = 0; i < listing->count && count < max; ++i)
-    if (listing->all[i].parent == parent)
-      found[count++] = listing->all[i].pid;
-  return count;
-}
-
-size_t tree_children(pid_t *found, size_t max) {
-  return add_children(list_processes(), getpid(), found, 0, max);
-}
-
-size_t tree_list(pid_t *found, size_t max) {
-  const struct Listing *listing = list_processes();
-  size_t count = add_children(listing, getpid(), found, 0, max);
-  for (size_t next = 0; next < count; ++next)
-    count = add_children(listing, found[next], found, count, max);
-  return count;
-}
-
 struct Found {
   pid_t *pids;
   size_t count, max;
@@ -128,17 +83,9 @@ static void list_children(pid_t thread, void *argument) {
   }
 }
 
-/* tree_list() by the kernel's lists of each thread's children: much faster, but uncertain while
- * some of the children end. */
-static size_t tree_glance(pid_t *pids, size_t max) {
-  static int has_lists = -1; /* some kernels lack these lists */
-  if (has_lists < 0) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    has_lists = access(path, R_OK) == 0;
-  }
-  if (!has_lists)
-    return tree_list(pids, max);
+/* Puts up to `max` descendants of this process into `pids`; returns how many. The kernel's lists of
+ * children may miss some while others end. */
+static size_t tree_list(pid_t *pids, size_t max) {
   struct Found found = {pids, 0, max};
   list_children(getpid(), &found);
   for (size_t next = 0; next < found.count; ++next) {
@@ -222,7 +169,7 @@ static void add_thread(pid_t thread, void *argument) {
 
 int64_t tree_activity(void) {
   pid_t found[MAX_TREE];
-  size_t count = tree_glance(found, MAX_TREE);
+  size_t count = tree_list(found, MAX_TREE);
   struct Activity activity = {0, 0};
   for (size_t i = 0; i < count && activity.ns >= 0; ++i) {
     char path[64];
@@ -234,7 +181,7 @@ int64_t tree_activity(void) {
 
 bool tree_has_open(const char *name) {
   pid_t found[MAX_TREE];
-  size_t count = tree_glance(found, MAX_TREE);
+  size_t count = tree_list(found, MAX_TREE);
   for (size_t i = 0; i < count; ++i) {
     char folder[64], path[128], target[256];
     snprintf(folder, sizeof folder, "/proc/%d/fd", found[i]);

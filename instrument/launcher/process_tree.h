@@ -4,7 +4,6 @@
 #define FRONTLOAD_LAUNCHER_PROCESS_TREE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -16,13 +15,9 @@ struct Cost {
   int64_t max_rss_kib; /* of the largest process */
 };
 
-/* Makes this process the parent of orphans. Call it before the first fork. */
-void tree_begin(void);
-
-/* Puts up to `max` running descendants of this process into `found`; returns how many. */
-size_t tree_list(pid_t *found, size_t max);
-/* Only the children, which include orphans. */
-size_t tree_children(pid_t *found, size_t max);
+/* Makes this process the parent of orphans. Call it before the first fork. False, with errno, if
+ * the kernel has no lists of children in /proc. */
+bool tree_begin(void);
 
 /* Adds the cost of an ended child and of the children that it waited for. */
 void cost_add_ended(struct Cost *cost, const struct rusage *use);

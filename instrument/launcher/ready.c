@@ -28,6 +28,8 @@ bool ready_is_asked_for(const struct Ready *r) {
 bool ready_begin(const struct Ready *r) {
   if ((r->output || r->has_terminal) && !outputs_begin(r->has_terminal, r->output))
     return false;
+  if (r->listens && !listening_begin(&r->place))
+    return false;
   if (!r->notify)
     return true;
   notify_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -20,18 +20,24 @@
  * musl knows no IFUNC and refuses to load libraries that have one. There it is a constructor, which
  * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.
  */
-#include "base/auxiliary.h"
 #include "base/system_calls.h"
 #include "base/text.h"
 #include "front.h"
 #include "reading_list.h"
 
+#include <elf.h>
 #include <stdbool.h>
 
+/* Only in the shared library. A static program gets them out of the archive if it calls them: in a
+ * small one, the code for lists would cost as much to read as its front. */
+#pragma weak reading_list_is_resident
+#pragma weak reading_list_ask_apart
+
 /* A list beside the program, /usr/bin/app.files, names the ranges of other files that its startup
- * reads. The archive does without (CMakeLists.txt). */
+ * reads. */
 static void prefetch_list(void) {
-#ifndef FRONTLOAD_WITHOUT_LISTS
+  if (!reading_list_is_resident)
+    return;
   char path[PATH_MAX];
   struct text name = text_in(path, sizeof path);
   const long size = sys_readlink("/proc/self/exe", path, sizeof path - 1);
@@ -41,12 +47,32 @@ static void prefetch_list(void) {
   text_add(&name, ".files");
   if (!name.overflow && reading_list_is_resident(path) == 0)
     reading_list_ask_apart(path, NULL, NULL);
-#endif
+}
+
+/* Whether the kernel runs this program with rights that its caller lacks: set-user-id, or file
+ * capabilities, which no user id shows. True also if the auxiliary vector does not tell. */
+static bool is_privileged(void) {
+  enum { GET_AUXILIARY = 0x41555856 }; /* PR_GET_AUXV of linux/prctl.h, since Linux 6.4 */
+  Elf64_auxv_t vector[64];
+  /* Tried first: opening a file in /proc takes 30 us. */
+  long size = system_call(SYS_prctl, GET_AUXILIARY, (long)vector, sizeof vector, 0, 0, 0);
+  if (size <= 0) {
+    const int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+      return true;
+    size = sys_read(fd, vector, sizeof vector);
+    sys_close(fd);
+  }
+  if (size > (long)sizeof vector)
+    size = (long)sizeof vector;
+  for (long i = 0; i < size / (long)sizeof *vector; ++i)
+    if (vector[i].a_type == AT_SECURE)
+      return vector[i].a_un.a_val != 0;
+  return true;
 }
 
 static void prefetch_program(void) {
-  struct auxiliary auxiliary;
-  if (!read_auxiliary(&auxiliary) || is_privileged(&auxiliary))
+  if (is_privileged())
     return;
   int fd = sys_open("/proc/self/exe", O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0)

@@ -1,9 +1,10 @@
-/* Prefetches the front of one file. See front.h. */
+/* Prefetches the front of one file. See front.h and, for other programs, frontload_prefetch.h. */
 #include "front.h"
 
 #include "base/elf_start.h"
 #include "base/memory_limit.h"
 #include "base/system_calls.h"
+#include "frontload_prefetch.h"
 #include "ranges.h"
 #include "residency.h"
 
@@ -123,4 +124,9 @@ int prefetch_path(const char *path, struct front *front) {
   int error = prefetch_front(fd, front);
   sys_close(fd);
   return error;
+}
+
+__attribute__((visibility("default"))) int frontload_prefetch(const char *path) {
+  struct front front;
+  return prefetch_path(path, &front);
 }

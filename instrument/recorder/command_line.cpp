@@ -24,6 +24,11 @@ static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(recorderOp
 cl::list<std::string> frontload::moduleOption(
     "module", cl::cat(recorderOptions()), cl::value_desc("name"),
     cl::desc("Also record the shared library with this file name, soname or path (repeatable)"));
+cl::opt<std::string>
+    frontload::untilOption("until", cl::cat(recorderOptions()), cl::value_desc("symbol"),
+                           cl::desc("End the recording when this function is entered"));
+cl::opt<double> frontload::forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
+                                     cl::desc("End the recording after this time"));
 static cl::opt<std::string>
     roleOption("role", cl::cat(recorderOptions()), cl::value_desc("name"),
                cl::desc("What the traces call the process, and those that it starts with no other "
@@ -77,6 +82,10 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
   }
   if (separator + 1 >= argc) {
     usageError("no command was given");
+    return std::nullopt;
+  }
+  if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e6)) {
+    usageError("--for: not a number of seconds above 0");
     return std::nullopt;
   }
   auto pattern = OutputPattern::parse(outputOption);

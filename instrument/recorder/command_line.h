@@ -15,8 +15,9 @@ namespace frontload {
 /// The category of all options of a recorder; --help shows no others.
 llvm::cl::OptionCategory &recorderOptions();
 
-/// --module
-extern llvm::cl::list<std::string> moduleOption;
+extern llvm::cl::list<std::string> moduleOption; // --module
+extern llvm::cl::opt<std::string> untilOption;   // --until
+extern llvm::cl::opt<double> forOption;          // --for: above 0, if it was given
 
 /// Reports an error in the command line. Returns the exit status.
 int usageError(const llvm::Twine &message);

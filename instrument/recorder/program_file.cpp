@@ -9,6 +9,9 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
 using namespace llvm;
 using namespace llvm::object;
 using namespace frontload;
@@ -30,33 +33,25 @@ ArrayRef<Elf::Dyn> frontload::dynamicEntries(const ELFFile<Elf> &elf) {
   return {};
 }
 
-/// Reads the file's DT_SONAME and DT_NEEDED entries.
-static void readNames(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries, std::string &ownName,
-                      std::vector<std::string> &needed) {
-  uint64_t table = 0, tableSize = 0;
+/// The file's DT_SONAME.
+static std::string sonameIn(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries) {
+  uint64_t table = 0, tableSize = 0, offset = UINT64_MAX;
   for (const Elf::Dyn &entry : entries) {
     if (entry.getTag() == ELF::DT_STRTAB)
       table = entry.getPtr();
     else if (entry.getTag() == ELF::DT_STRSZ)
       tableSize = entry.getVal();
+    else if (entry.getTag() == ELF::DT_SONAME)
+      offset = entry.getVal();
   }
   auto start = elf.toMappedAddr(table);
-  if (!start)
-    return consumeError(start.takeError());
+  if (!start) {
+    consumeError(start.takeError());
+    return "";
+  }
   uint64_t room = elf.base() + elf.getBufSize() - *start;
   StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
-  constexpr size_t maxName = 4096; // since all names may begin at the same place
-  auto stringAt = [&](uint64_t offset) {
-    return strings.substr(std::min<uint64_t>(offset, strings.size()), maxName)
-        .split('\0')
-        .first.str();
-  };
-  for (const Elf::Dyn &entry : entries) {
-    if (entry.getTag() == ELF::DT_SONAME)
-      ownName = stringAt(entry.getVal());
-    else if (entry.getTag() == ELF::DT_NEEDED)
-      needed.push_back(stringAt(entry.getVal()));
-  }
+  return strings.substr(std::min<uint64_t>(offset, strings.size())).split('\0').first.str();
 }
 
 /// Reads the build-id by the program headers. LLVM's own function also goes through the section
@@ -118,7 +113,7 @@ Expected<ProgramFile> ProgramFile::read(MemoryBufferRef file) {
   result.buildId.assign(buildIdOf(elf, *segments));
   result.buildId.truncate(std::min<size_t>(result.buildId.size(), UINT8_MAX));
   ArrayRef<Elf::Dyn> entries = dynamicEntries(elf);
-  readNames(elf, entries, result.soname, result.needed);
+  result.soname = sonameIn(elf, entries);
   result.isLibrary = elf.getHeader().e_type == ELF::ET_DYN && !isLinkedAsProgram(entries);
   result.memoryBegin = UINT64_MAX;
   for (const Elf::Phdr &segment : *segments) {
@@ -160,4 +155,10 @@ std::optional<uint64_t> ProgramFile::loadBias(uint64_t address, uint64_t size, u
       first = bias;
   }
   return first;
+}
+
+bool frontload::hasOwnRights(const char *path) {
+  struct stat status;
+  return (stat(path, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID))) ||
+         getxattr(path, "security.capability", nullptr, 0) >= 0;
 }

@@ -1,5 +1,4 @@
-// The headers of an ELF file: its identity, the libraries that it needs, and the place of its bytes
-// in memory.
+// The headers of an ELF file: its identity, and the place of its bytes in memory.
 #ifndef FRONTLOAD_RECORDER_PROGRAM_FILE_H
 #define FRONTLOAD_RECORDER_PROGRAM_FILE_H
 
@@ -14,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace frontload {
 
@@ -39,14 +37,13 @@ public:
   std::optional<uint64_t> loadBias(uint64_t address, uint64_t size, uint64_t offset,
                                    llvm::function_ref<bool(uint64_t)> isMapped) const;
 
-  /// A shared object that was not linked as a program. If it is executed all the same, and has no
-  /// interpreter, it is a dynamic loader: ld.so ./program.
+  /// A shared object that was not linked as a program and has no interpreter: if it is executed, it
+  /// is a dynamic loader.
   bool isLoader() const { return isLibrary && interpreter.empty(); }
 
   std::string path;
   llvm::SmallVector<uint8_t, 20> buildId;
   std::string soname;
-  std::vector<std::string> needed; // the sonames of libraries
   std::string interpreter;
   bool isLibrary = false;
   uint64_t entry = 0;
@@ -60,6 +57,9 @@ private:
 
   llvm::SmallVector<CodeSegment, 1> codeSegments;
 };
+
+/// Whether a program gets rights that its caller lacks: recorders cannot give it these.
+bool hasOwnRights(const char *path);
 
 } // namespace frontload
 

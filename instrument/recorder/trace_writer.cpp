@@ -1,13 +1,11 @@
 // The bytes of a trace, and the handling of write errors.
 #include "trace_writer.h"
 
-#include "base/free_suffix.h"
 #include "base/machine.h"
 #include "diagnostics.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/SwapByteOrder.h"
 
 #include <cstddef>
 #include <cstring>
@@ -26,21 +24,10 @@ static int createNewFile(const std::string &path) {
 int TraceFolder::createFile(std::string &path) {
   int file = createNewFile(path);
   const std::string wanted = path;
-  free_suffix search = FREE_SUFFIX;
-  while (file < 0 && errno == EEXIST) {
-    uint32_t suffix = free_suffix_next(&search);
-    if (suffix == 0)
-      break;
+  for (int suffix = 1; file < 0 && errno == EEXIST && suffix <= FRONTLOAD_TRACE_MAX_SUFFIX;
+       ++suffix) {
     path = wanted + "." + std::to_string(suffix);
-    bool isTaken = true;
-    if (free_suffix_is_wanted(&search, suffix)) {
-      file = createNewFile(path);
-    } else {
-      struct stat status;
-      isTaken = lstat(path.c_str(), &status) == 0;
-      errno = EEXIST;
-    }
-    free_suffix_saw(&search, suffix, isTaken);
+    file = createNewFile(path);
   }
   return file;
 }
@@ -83,15 +70,7 @@ void TraceWriter::open() {
   }
   frontload_trace_header header = {};
   memcpy(header.magic, FRONTLOAD_TRACE_MAGIC, sizeof header.magic);
-  header.byte_order = sys::IsLittleEndianHost ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
-  header.word_size = 8;
-  header.machine = FRONTLOAD_MACHINE;
-  header.major = FRONTLOAD_TRACE_MAJOR;
-  header.minor = FRONTLOAD_TRACE_MINOR;
-  header.header_size = FRONTLOAD_TRACE_HEADER_SIZE;
-  header.slot_size = FRONTLOAD_TRACE_SLOT_SIZE;
-  header.recorder = folder.recorder;
-  header.pid = pid;
+  frontload_begin_trace(&header, folder.recorder, FRONTLOAD_MACHINE, pid);
   header.forked = run.isForked;
   header.run = run.number;
   frontload_copy_role(header.role, run.role.c_str());

@@ -29,9 +29,7 @@ static ALWAYS_INLINE void accessed(const void *data, size_t size) {
 HOOK void __sanitizer_cov_trace_pc(void);
 
 /* See __cyg_profile_func_enter_bare. */
-void __sanitizer_cov_trace_pc(void) {
-  touch_function((uintptr_t)__builtin_return_address(0) - 1, FUNCTION_BODY);
-}
+void __sanitizer_cov_trace_pc(void) { touch_function((uintptr_t)__builtin_return_address(0) - 1); }
 
 #define ACCESS_HOOKS(size)                                                                         \
   HOOK void __sanitizer_cov_load##size(const void *data);                                          \

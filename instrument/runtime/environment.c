@@ -1,4 +1,4 @@
-/* The variables FRONTLOAD_TRACE, a pattern for the path of the trace, and FRONTLOAD_ROLE (role.c).
+/* The variables FRONTLOAD_TRACE, a pattern for the path of the trace, and FRONTLOAD_ROLE.
  *
  * They are read once, by a constructor, or at the first touch of the first process if that comes
  * before (in a library's constructor). %m and a relative path are resolved then, so that a program

@@ -28,25 +28,18 @@ static uintptr_t *foreign_entry(struct recorder *recorder, uintptr_t address, en
 /* A handler may interrupt this anywhere, and never return, or return in a child too. So the event
  * is written before its bit is set, and the loser of a race takes its event back. A reader takes
  * the first of two events. */
-static void append(struct session *session, struct module *module, const struct object *object,
-                   struct bit bit, uintptr_t address, enum touch touch, uint32_t thread) {
+static void append(struct session *session, const struct module *module,
+                   const struct object *object, struct bit bit, uintptr_t address, enum touch touch,
+                   uint32_t thread) {
   enum frontload_record_kind kind = FRONTLOAD_FUNCTION;
-  struct bit start_bit = bit; /* of the function's start: another hook may have set it */
   if (touch == DATUM) {
     kind = FRONTLOAD_DATA;
     address = object->bias + ((address - object->bias) & ~(uintptr_t)(FRONTLOAD_GRANULE - 1));
-  } else if (touch == FUNCTION_BODY) {
-    address = frontload_function_start(object, address);
-    if (find_bit(module, address, touch, &start_bit) && is_set(start_bit)) {
-      set(bit);
-      return;
-    }
   }
   struct frontload_trace_slot *event =
       frontload_add_event(session, module, kind, address - object->bias, thread);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  const bool is_start = start_bit.word == bit.word && start_bit.mask == bit.mask;
-  const bool is_first = set(bit) && (is_start || set(start_bit));
+  const bool is_first = set(bit);
   if (event && !is_first)
     frontload_take_back(session, event);
   else if (!event && is_first)

@@ -14,11 +14,7 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* The thing whose address a hook gets. */
-enum touch {
-  FUNCTION_START,
-  FUNCTION_BODY, /* somewhere inside of the function that was entered */
-  DATUM,
-};
+enum touch { FUNCTION /* its start, or an address inside of it */, DATUM };
 
 /* first_touch.c: records the touch if it is the first. */
 void frontload_touch_slowly(uintptr_t address, enum touch touch);
@@ -59,16 +55,16 @@ static ALWAYS_INLINE bool is_touched(struct module *module, uintptr_t address, e
   return find_bit(module, address, touch, &bit) && is_set(bit);
 }
 
-static ALWAYS_INLINE void touch_function(uintptr_t address, enum touch touch) {
+static ALWAYS_INLINE void touch_function(uintptr_t address) {
   struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (recorder == NOT_RECORDING)
     return;
   if (recorder) {
     struct module *module = __atomic_load_n(cache_entry(recorder, address), __ATOMIC_ACQUIRE);
-    if (module && is_touched(module, address, touch))
+    if (module && is_touched(module, address, FUNCTION))
       return;
   }
-  frontload_touch_slowly(address, touch);
+  frontload_touch_slowly(address, FUNCTION);
 }
 
 static ALWAYS_INLINE void touch_datum(uintptr_t address) {

@@ -1,4 +1,5 @@
-/* The hooks, which gcc and clang call at the start and end of each function. */
+/* The hooks, which gcc and clang call at the start and end of each function, and the functions that
+ * a program may call itself (frontload.h). */
 #include "base/system_calls.h"
 #include "first_touch.h"
 #include "frontload.h"
@@ -10,7 +11,7 @@ HOOK void __cyg_profile_func_enter_bare(void);
 
 void __cyg_profile_func_enter(void *function, void *call_site) {
   (void)call_site;
-  touch_function((uintptr_t)function, FUNCTION_START);
+  touch_function((uintptr_t)function);
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site) {
@@ -21,7 +22,7 @@ void __cyg_profile_func_exit(void *function, void *call_site) {
 /* The return address may lie behind the function, when the call is its last instruction; the byte
  * before it is always inside. */
 void __cyg_profile_func_enter_bare(void) {
-  touch_function((uintptr_t)__builtin_return_address(0) - 1, FUNCTION_BODY);
+  touch_function((uintptr_t)__builtin_return_address(0) - 1);
 }
 
 static void end_recording(void) {
@@ -40,5 +41,27 @@ static void end_recording(void) {
 HOOK void frontload_startup_done(void) {
   const signal_set before = begin_undisturbed();
   end_recording();
+  end_undisturbed(before);
+}
+
+static void set_role(const char *role) {
+  struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
+  if (!recorder)
+    recorder = frontload_start_recorder();
+  if (!is_recording(recorder) || !frontload_is_own_process(recorder, sys_gettid()))
+    return;
+  struct config *config = &recorder->config;
+  if (!frontload_copy_role(config->role, role)) {
+    frontload_warn(config, "frontload_set_role", FRONTLOAD_NO_ROLE, 0, "the role stays as it was");
+    return;
+  }
+  struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
+  if (session && frontload_may_store(session, session->header))
+    frontload_copy_role(session->header->role, role);
+}
+
+HOOK void frontload_set_role(const char *role) {
+  const signal_set before = begin_undisturbed();
+  set_role(role);
   end_undisturbed(before);
 }

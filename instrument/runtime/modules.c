@@ -72,16 +72,12 @@ static bool read_program_headers(struct object *object, const program_header *he
                                  size_t count) {
   struct range loaded = {UINTPTR_MAX, 0}, code = {UINTPTR_MAX, 0};
   object->build_id_size = 0;
-  object->unwind_table_size = 0;
   for (size_t i = 0; i < count; ++i) {
     const program_header *segment = &headers[i];
     if (segment->p_type == PT_LOAD) {
       extend(&loaded, segment);
       if (segment->p_flags & PF_X)
         extend(&code, segment);
-    } else if (segment->p_type == PT_GNU_EH_FRAME && is_in_memory(segment, headers, count)) {
-      object->unwind_table = (const unsigned char *)(object->bias + segment->p_vaddr);
-      object->unwind_table_size = segment->p_filesz;
     } else if (segment->p_type == PT_NOTE && object->build_id_size == 0 &&
                is_in_memory(segment, headers, count)) {
       find_build_id(object, (struct notes){(const unsigned char *)(object->bias + segment->p_vaddr),

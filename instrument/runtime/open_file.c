@@ -1,5 +1,4 @@
 /* Opens the file of a trace: a new one under a free name, or the same one again. */
-#include "base/free_suffix.h"
 #include "runtime.h"
 #include "signals.h"
 
@@ -20,42 +19,23 @@ int frontload_open_file(const char *path, int flags) {
 
 static int create(const char *path) { return frontload_open_file(path, O_CREAT | O_EXCL); }
 
-/* Looks for a file of any kind with this name, with further flags: 0 or a negative errno. */
-static int look_for(const char *path, int flags) {
-  const int fd = sys_open(path, flags | O_PATH | O_CLOEXEC, 0);
-  if (fd < 0)
-    return fd;
-  sys_close(fd);
-  return 0;
+static bool is_folder(const char *path) {
+  const int fd = sys_open(path, O_DIRECTORY | O_PATH | O_CLOEXEC, 0);
+  if (fd >= 0)
+    sys_close(fd);
+  return fd >= 0;
 }
 
 int frontload_create_file(struct text *path) {
   const size_t size = path->size;
   int fd = path->overflow ? -ENAMETOOLONG : create(path->start);
-  if (fd != -EEXIST)
-    return fd;
-  if (look_for(path->start, O_DIRECTORY) == 0)
+  if (fd == -EEXIST && is_folder(path->start))
     return -EISDIR;
-  struct free_suffix search = FREE_SUFFIX;
-  for (uint32_t suffix; (suffix = free_suffix_next(&search)) != 0;) {
+  for (uint32_t suffix = 1; fd == -EEXIST && suffix <= FRONTLOAD_TRACE_MAX_SUFFIX; ++suffix) {
     text_cut(path, size);
     text_add_char(path, '.');
     text_add_number(path, suffix);
-    if (path->overflow)
-      return -ENAMETOOLONG;
-    bool is_taken;
-    if (free_suffix_is_wanted(&search, suffix)) {
-      fd = create(path->start);
-      if (fd != -EEXIST)
-        return fd;
-      is_taken = true;
-    } else {
-      const int found = look_for(path->start, O_NOFOLLOW);
-      if (found < 0 && found != -ENOENT)
-        return found;
-      is_taken = found == 0;
-    }
-    free_suffix_saw(&search, suffix, is_taken);
+    fd = path->overflow ? -ENAMETOOLONG : create(path->start);
   }
-  return -EEXIST;
+  return fd;
 }

@@ -1,17 +1,15 @@
 /* The declarations that the parts of the runtime share.
  *
- *   hooks.c           the hooks of compilers at the start and end of each function
+ *   hooks.c           the hooks of compilers at the start and end of each function; frontload.h
  *   coverage_hooks.c  the hooks of clang's -fsanitize-coverage: functions, loads, stores
  *   first_touch.h     the path of a touch that is not the first, inlined into each hook
  *   first_touch.c     the work of a first touch
  *   modules.c         the module of an address, and its earlier touches
  *   object_list.c     the dynamic linker's list of objects, also in a signal handler
- *   function_start.c  the start of the function around an address
  *   trace_file.c      the trace: a shared file mapping that grows
  *   signals.h         the handling of signals in a first touch
  *   open_file.c       the file of a trace: a free name, a descriptor above 2
  *   environment.c     FRONTLOAD_TRACE, and the start of the recorder
- *   role.c            the role of the process: FRONTLOAD_ROLE and frontload_set_role()
  *   sharing.c         one recorder for the copies of the runtime in libraries
  *   diagnostics.c     the warnings when recording is not possible
  *
@@ -54,8 +52,6 @@ struct object {
   size_t size;            /* from `start` to its last executable byte; may contain data */
   uintptr_t loaded_start; /* run-time address of the page that the first loaded byte is in */
   size_t loaded_size;     /* from `loaded_start` to its last byte, .bss included */
-  const unsigned char *unwind_table; /* .eh_frame_hdr, see function_start.c */
-  size_t unwind_table_size;          /* 0: it has none */
   const unsigned char *build_id;
   size_t build_id_size; /* 0: it has none */
   const char *name;     /* as the dynamic linker knows it: may be relative */
@@ -226,9 +222,6 @@ struct module *frontload_find_module(struct recorder *recorder, struct session *
 /* modules.c: marks the page of the address as foreign until a module is found around it. `entry` is
  * the page's. */
 void frontload_set_foreign(struct recorder *recorder, uintptr_t *entry, uintptr_t address);
-
-/* function_start.c: the start of the function around `address`; `address` itself if unknown. */
-uintptr_t frontload_function_start(const struct object *object, uintptr_t address);
 
 /* diagnostics.c: warns on stderr; `error` is a negative errno or 0. */
 void frontload_warn(const struct config *config, const char *thing, const char *what, long error,

@@ -96,16 +96,7 @@ static uint64_t begin_run(struct config *config, const struct stat *first_trace)
 }
 
 static void write_header(struct frontload_trace_header *header, uint32_t pid) {
-  header->byte_order =
-      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
-  header->word_size = sizeof(void *);
-  header->machine = FRONTLOAD_MACHINE;
-  header->major = FRONTLOAD_TRACE_MAJOR;
-  header->minor = FRONTLOAD_TRACE_MINOR;
-  header->header_size = FRONTLOAD_TRACE_HEADER_SIZE;
-  header->slot_size = FRONTLOAD_TRACE_SLOT_SIZE;
-  header->recorder = FRONTLOAD_RECORDER_RUNTIME;
-  header->pid = pid;
+  frontload_begin_trace(header, FRONTLOAD_RECORDER_RUNTIME, FRONTLOAD_MACHINE, pid);
   /* Last, so that a file cut off before this is no trace. */
   __atomic_thread_fence(__ATOMIC_RELEASE);
   copy_bytes((unsigned char *)header->magic, (const unsigned char *)FRONTLOAD_TRACE_MAGIC,
@@ -179,7 +170,7 @@ struct session *frontload_open_session(struct recorder *recorder) {
   sys_advise(session, sizeof *session, MADV_WIPEONFORK);
   session->config = &recorder->config;
   struct text path = text_in(session->path, PATH_CAPACITY);
-  text_add_pattern(&path, recorder->config.pattern,
+  text_add_pattern(&path, recorder->config.pattern, /* %m is expanded already */ "",
                    __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED));
   const size_t size = path.size;
   long error = set_up(recorder, session, &path);

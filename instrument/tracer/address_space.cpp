@@ -53,9 +53,8 @@ static void restore(const ProcessMemory &memory, pid_t stopped, const Site &site
     memory.write(stopped, bias + site.address, site.original);
 }
 
-AddressSpace::AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid,
-                           TraceRun run)
-    : folder(traces), counts(total), mainProgram(program), memory(pid),
+AddressSpace::AddressSpace(TraceFolder &traces, ProgramRef program, pid_t pid, TraceRun run)
+    : folder(traces), mainProgram(program), memory(pid),
       trace(folder, {program->path, program->buildId}, pid, std::move(run)) {
   modules[moduleFor(mainProgram)].traceNumber = 1;
 }
@@ -95,18 +94,13 @@ Error AddressSpace::map(pid_t stopped, const ProgramRef &program, uint64_t bias)
   llvm::erase_if(mappings, [&](const Mapping &mapping) { return overlaps(mapping, begin, end); });
   mappings.push_back({number, bias, ++mapCount});
 
-  uint64_t planted = 0;
-  std::optional<uint32_t> lastFunction;
   bool allWritten =
       editSites(memory, stopped, *module.program, bias, [&](const Site &site, arch::Code &code) {
         if (!module.untouched.test(site.function) || code != site.original)
           return false;
-        planted += lastFunction != site.function;
-        lastFunction = site.function;
         code = arch::breakpoint;
         return true;
       });
-  counts.planted += planted;
   if (!allWritten)
     return systemError(program->path, "not recorded: cannot write its memory");
   return Error::success();
@@ -125,7 +119,7 @@ void AddressSpace::unmap(uint64_t begin, uint64_t end, uint64_t time) {
 }
 
 std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
-  auto copy = std::make_shared<AddressSpace>(folder, counts, mainProgram, child, trace.forkedRun());
+  auto copy = std::make_shared<AddressSpace>(folder, mainProgram, child, trace.forkedRun());
   copy->modules = modules;
   copy->mappings = mappings;
   copy->mapCount = mapCount;
@@ -158,7 +152,6 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
       module.traceNumber = trace.addModule({program.path, program.buildId});
     trace.addEvent(program.isBlock(*function) ? FRONTLOAD_BLOCK : FRONTLOAD_FUNCTION,
                    module.traceNumber, sites.front().address, thread);
-    ++counts.hit;
     return {true, program.endsRecording(*function)};
   }
   return {false, false};

@@ -27,15 +27,9 @@ namespace frontload {
 
 using ProgramRef = std::shared_ptr<const Program>;
 
-/// The totals of a recording, for a last line to the user.
-struct Counts {
-  uint64_t planted = 0;
-  uint64_t hit = 0;
-};
-
 class AddressSpace {
 public:
-  AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid, TraceRun run);
+  AddressSpace(TraceFolder &traces, ProgramRef program, pid_t pid, TraceRun run);
 
   /// Plants breakpoints in the untouched functions of `program`, whose code is mapped with this
   /// bias. `stopped` is one of the threads here, as below.
@@ -61,7 +55,8 @@ public:
 
   /// Takes out every breakpoint that is left. True if there is none any more.
   bool removeBreakpoints(pid_t stopped);
-  const Program &recordedProgram() const { return *mainProgram; }
+  /// The process must be let go.
+  bool isOfTracer() const { return mainProgram->isTracer(); }
   void markStartupDone() { trace.markStartupDone(); }
 
 private:
@@ -80,7 +75,6 @@ private:
   bool overlaps(const Mapping &mapping, uint64_t begin, uint64_t end) const;
 
   TraceFolder &folder;
-  Counts &counts;
   ProgramRef mainProgram;
   ProcessMemory memory;
   TraceWriter trace;

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <sys/types.h>
-#include <sys/user.h>
 
 namespace frontload::arch {
 
@@ -35,18 +34,6 @@ std::optional<uint64_t> breakpointAddress(pid_t thread);
 
 void setProgramCounter(pid_t thread, uint64_t address);
 
-using Registers = user_regs_struct;
-bool getRegisters(pid_t thread, Registers &registers);
-bool setRegisters(pid_t thread, const Registers &registers);
-/// Whether the instruction before the next one makes system calls.
-bool isPastSystemCall(pid_t thread, const Registers &registers);
-/// An address below all data on the thread's stack.
-uint64_t unusedStack(const Registers &registers);
-/// Makes this system call the thread's next instruction. The thread has `registers`, and is past a
-/// system call.
-void setSystemCall(pid_t thread, Registers registers, uint64_t number,
-                   const std::array<uint64_t, 4> &arguments);
-
 /// The relocations that add the load bias to an address, and that call a function for one.
 extern const uint32_t relativeRelocation, resolverRelocation;
 
@@ -55,8 +42,6 @@ extern const uint32_t relativeRelocation, resolverRelocation;
 /// are visited too: few of them lead to the beginning of a function.
 void visitBranches(llvm::ArrayRef<uint8_t> code, uint64_t address,
                    llvm::function_ref<void(uint64_t target)> visit);
-/// The target of a jump at the beginning of `code` that is too short for visitBranches.
-std::optional<uint64_t> shortJumpTarget(llvm::ArrayRef<uint8_t> code, uint64_t address);
 
 } // namespace frontload::arch
 

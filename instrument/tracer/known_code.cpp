@@ -3,7 +3,6 @@
 #include "known_code.h"
 
 #include "arch.h"
-#include "instructions.h"
 #include "recorder/bytes_left.h"
 #include "recorder/program_file.h"
 
@@ -47,18 +46,11 @@ public:
       return value < claim.begin;
     });
     if (next != claims.begin() && address - std::prev(next)->begin < std::prev(next)->size)
-      isReached(std::prev(next) - claims.begin());
-  }
-  void isReached(unsigned claim) {
-    if (known.test(claim))
-      return;
-    known.set(claim);
-    reached.push_back(claim);
+      known.set(std::prev(next) - claims.begin());
   }
 
   ArrayRef<CodeRange> claims;
   BitVector known;
-  std::vector<unsigned> reached; // claims that were not known before
 
 private:
   std::vector<int64_t> changes; // of the number of covering ranges, from one claim to the next
@@ -227,91 +219,44 @@ static bool isLoaderArray(const Elf::Shdr &section) {
          section.sh_type == ELF::SHT_PREINIT_ARRAY;
 }
 
-namespace {
-/// The addresses of the arrays of constructors and destructors.
-class LoaderArrays {
-public:
-  explicit LoaderArrays(Elf::ShdrRange sections) {
-    for (const Elf::Shdr &section : sections)
-      if (isLoaderArray(section) && section.sh_size > 0)
-        ranges.push_back({section.sh_addr, section.sh_addr + (section.sh_size - 1)});
-    llvm::erase_if(ranges, [](const Range &range) { return range.last < range.first; });
-    llvm::sort(ranges, [](const Range &a, const Range &b) { return a.first < b.first; });
-    // A range that ends before an earlier one gets that one's end.
-    for (size_t i = 1; i < ranges.size(); ++i)
-      ranges[i].last = std::max(ranges[i].last, ranges[i - 1].last);
-  }
-
-  bool contain(uint64_t address) const {
-    auto next =
-        llvm::partition_point(ranges, [&](const Range &range) { return range.first <= address; });
-    return next != ranges.begin() && address <= std::prev(next)->last;
-  }
-
-private:
-  struct Range {
-    uint64_t first, last; // `last` is the greatest of all that begin no later
-  };
-  std::vector<Range> ranges;
-};
-} // namespace
-
 /// The functions that the loader calls: the entry, those of the dynamic section, and those in the
 /// arrays of constructors and destructors, as they are in the file or as relocations put them
 /// there.
 static void readLoaderCalls(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
                             Witnesses &witnesses) {
+  constexpr size_t maxArrays = 8; // honest files have one of each kind
+  SmallVector<const Elf::Shdr *, maxArrays> arrays;
   witnesses.reaches(elf.getHeader().e_entry);
   for (const Elf::Dyn &entry : dynamicEntries(elf))
     if (entry.getTag() == ELF::DT_INIT || entry.getTag() == ELF::DT_FINI)
       witnesses.reaches(entry.getPtr());
-  LoaderArrays arrays(sections);
+  for (const Elf::Shdr &section : sections) {
+    if (!isLoaderArray(section) || arrays.size() == maxArrays)
+      continue;
+    arrays.push_back(&section);
+    auto places = elf.getSectionContentsAsArray<Elf::Addr>(section);
+    if (places)
+      for (uint64_t place : *places)
+        witnesses.reaches(place);
+    consumeError(places.takeError());
+  }
   BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
-    bool isRelocations = section.sh_type == ELF::SHT_RELA && (section.sh_flags & ELF::SHF_ALLOC);
-    if (!(isLoaderArray(section) || isRelocations) || !left.take(section.sh_size))
+    if (section.sh_type != ELF::SHT_RELA || !(section.sh_flags & ELF::SHF_ALLOC) ||
+        !left.take(section.sh_size))
       continue;
-    if (!isRelocations) {
-      auto places = elf.getSectionContentsAsArray<Elf::Addr>(section);
-      if (places)
-        for (uint64_t place : *places)
-          witnesses.reaches(place);
-      consumeError(places.takeError());
-      continue;
-    }
     auto relocations = elf.relas(section);
     if (relocations)
       for (const Elf::Rela &relocation : *relocations) {
         uint32_t type = relocation.getType(/*isMips64EL=*/false);
         if (type == arch::resolverRelocation ||
-            (type == arch::relativeRelocation && arrays.contain(relocation.r_offset)))
+            (type == arch::relativeRelocation && llvm::any_of(arrays, [&](const Elf::Shdr *array) {
+               return relocation.r_offset - array->sh_addr < array->sh_size;
+             })))
           witnesses.reaches(relocation.r_addend);
       }
     consumeError(relocations.takeError());
   }
-}
-
-/// The code from a claim to the next, at most as long as a short piece of assembly.
-static ArrayRef<uint8_t> codeOf(ArrayRef<CodeSection> code, ArrayRef<CodeRange> claims,
-                                size_t claim) {
-  constexpr uint64_t maxPiece = 4096;
-  uint64_t begin = claims[claim].begin;
-  auto next =
-      llvm::partition_point(code, [&](const CodeSection &each) { return each.begin <= begin; });
-  if (next == code.begin() || begin >= std::prev(next)->end)
-    return {};
-  ArrayRef<uint8_t> rest = std::prev(next)->bytes.drop_front(begin - std::prev(next)->begin);
-  uint64_t size = claim + 1 < claims.size() ? claims[claim + 1].begin - begin : maxPiece;
-  return rest.take_front(std::min({size, maxPiece, uint64_t(rest.size())}));
-}
-
-/// A short jump is a common pair of bytes, and only believed where instructions begin.
-static void visitShortJumps(ArrayRef<uint8_t> code, uint64_t address, Witnesses &witnesses) {
-  if (code.empty())
-    return;
-  for (uint64_t offset : instructionOffsets(code))
-    if (auto target = arch::shortJumpTarget(code.drop_front(offset), address + offset))
-      witnesses.reaches(*target);
 }
 
 const CodeSection *frontload::sectionAt(ArrayRef<CodeSection> sections, uint64_t address) {
@@ -347,11 +292,6 @@ BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> co
     arch::visitBranches(section.bytes, section.begin,
                         [&](uint64_t target) { branches.reaches(target); });
   for (unsigned found : branches.known.set_bits())
-    witnesses.isReached(numbers[found]);
-  // Each claim may reach others, which are appended to the list.
-  for (size_t i = 0; i < witnesses.reached.size(); ++i) {
-    unsigned claim = witnesses.reached[i];
-    visitShortJumps(codeOf(code, claims, claim), claims[claim].begin, witnesses);
-  }
+    witnesses.known.set(numbers[found]);
   return witnesses.known;
 }

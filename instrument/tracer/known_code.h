@@ -2,10 +2,10 @@
 //
 // A symbol's type is not enough. Hand-written assembly marks tables as functions as well, and a
 // breakpoint in a table gives a wrong result that nothing reports. So a symbol has to have a
-// witness: unwind information (an FDE of .eh_frame or .debug_frame) that covers it; a call or jump
-// with a fixed target that leads to it; or the headers and relocations by which a program is begun
-// and ended. A function without a witness, because it is only called by its address and was built
-// without unwind information, is not recorded. That loses an event and does no harm.
+// witness: unwind information (an FDE of .eh_frame or .debug_frame) that covers it; a call or long
+// jump with a fixed target that leads to it; or the headers and relocations by which a program is
+// begun and ended. A function without a witness, because it is only called by its address and was
+// built without unwind information, is not recorded. That loses an event and does no harm.
 #ifndef FRONTLOAD_TRACER_KNOWN_CODE_H
 #define FRONTLOAD_TRACER_KNOWN_CODE_H
 

@@ -6,7 +6,6 @@
 #define FRONTLOAD_TRACER_LOADING_H
 
 #include "program_cache.h"
-#include "recorder/wanted_modules.h"
 
 #include <array>
 
@@ -15,42 +14,39 @@ namespace frontload {
 class Loading {
 public:
   /// `modules`: file names, sonames or paths of libraries that are recorded too.
-  Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction,
+  Loading(TraceFolder &traces, llvm::ArrayRef<std::string> modules, std::string untilFunction,
           bool wantsBlocks);
 
   /// The program that `process` is about to begin, with its breakpoints planted. Null if it cannot
   /// be recorded. Its role is the one in its environment, or `formerRole`.
   std::shared_ptr<AddressSpace> execute(pid_t process, const std::string &formerRole);
 
-  bool followsLibraries() const { return !wanted.isEmpty(); }
+  bool followsLibraries() const { return !wanted.empty(); }
 
   /// A system call that may map or unmap code, between its entry and its exit.
   struct Call {
     uint64_t number = 0; // 0: of no interest
     std::array<uint64_t, 6> arguments;
     uint64_t time; // clock() of the address space, at the entry
-    // The process is a loader that was executed itself, and has not begun its program.
-    bool isLoaders = false;
   };
-  /// A thread has stopped at the entry or exit of a system call. `call` is kept in between. A
-  /// loader that was executed has another space once it has mapped its program.
-  void systemCall(pid_t thread, std::shared_ptr<AddressSpace> &space, Call &call);
+  /// A thread has stopped at the entry or exit of a system call. `call` is kept in between.
+  void systemCall(pid_t thread, AddressSpace &space, Call &call);
 
   /// Warns of names in --module and --until that were never seen.
   void warnAboutUnseen() const;
 
-  Counts counts;
-
 private:
   llvm::Expected<std::shared_ptr<AddressSpace>> begin(pid_t process, const std::string &role);
   void plant(AddressSpace &space, pid_t stopped, const ProgramRef &program, uint64_t bias);
-  void mapped(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call, uint64_t address);
-  ProgramRef loadersProgram(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call,
-                            const std::string &link);
+  void mapped(AddressSpace &space, pid_t thread, const Call &call, uint64_t address);
   ProgramRef wantedLibrary(const std::string &link);
 
   TraceFolder &folder;
-  WantedModules wanted;
+  struct WantedModule {
+    std::string name; // as --module gives it
+    bool wasSeen = false;
+  };
+  std::vector<WantedModule> wanted;
   std::string until;
   ProgramCache programs;
 };

@@ -4,13 +4,7 @@
 // hit is removed. This file holds the command line and the exit status.
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
-#include "recorder/program_file.h"
 #include "tracer.h"
-
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
 
 #include <cerrno>
 #include <unistd.h>
@@ -20,17 +14,10 @@ using namespace frontload;
 
 const char frontload::toolName[] = "frontload-trace";
 
-static cl::opt<std::string>
-    untilOption("until", cl::cat(recorderOptions()), cl::value_desc("symbol"),
-                cl::desc("End the recording when this function is entered"));
-static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
-                                 cl::desc("End the recording after this time"));
 static cl::opt<bool>
     blocksOption("blocks", cl::cat(recorderOptions()),
                  cl::desc("Record basic blocks, too, of code that was compiled with "
                           "-fbasic-block-address-map"));
-static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
-                                   cl::desc("Say at the end how much was recorded"));
 
 static constexpr char overview[] =
     "frontload-trace [options] -- COMMAND [ARGUMENT...]\n\n"
@@ -81,30 +68,6 @@ static std::optional<double> recordingTime() {
   return forOption.getNumOccurrences() ? std::optional<double>(forOption) : std::nullopt;
 }
 
-/// Prints warnings and the summary at the end of a recording.
-static void summarize(const Loading &loading, const TraceFolder &folder,
-                      std::chrono::steady_clock::time_point begin) {
-  loading.warnAboutUnseen();
-  if (!summaryOption)
-    return;
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-  note(formatv("{0} trace(s), {1} functions planted, {2} entered, {3:F2} seconds",
-               folder.traceCount, loading.counts.planted, loading.counts.hit, time.count()));
-}
-
-/// Why the kernel does not know how to execute a file: it may be for another machine.
-static Error reasonAgainst(const char *name) {
-  auto path = sys::findProgramByName(name);
-  auto file = MemoryBuffer::getFile(path ? *path : name, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  if (file)
-    if (auto identity = ProgramFile::read(**file); !identity)
-      return createStringError(Twine(name) +
-                               ": cannot be recorded: " + toString(identity.takeError()));
-  errno = ENOEXEC;
-  return systemError(name, "cannot be executed");
-}
-
 static int record(char **arguments, OutputPattern pattern) {
   RecorderEnvironment environment;
   if (Error problem = pattern.check(arguments[0]))
@@ -114,19 +77,16 @@ static int record(char **arguments, OutputPattern pattern) {
     return fail(systemError("fork", "cannot start the command"));
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
   Loading loading(folder, moduleOption, untilOption, blocksOption);
-  auto begin = std::chrono::steady_clock::now();
   auto status = Tracer(loading, environment, recordingTime()).run(command);
   if (!status)
     return fail(status.takeError(), EXIT_FAILED, howToTrace);
   if (int problem = command.execError()) {
     errno = problem;
-    if (problem == ENOEXEC)
-      return fail(reasonAgainst(arguments[0]), EXIT_NOT_EXECUTABLE);
     return fail(systemError(arguments[0], "cannot be executed"), status_of_exec_error(problem),
-                HOW_TO_EXECUTE);
+                how_to_execute(problem));
   }
 
-  summarize(loading, folder, begin);
+  loading.warnAboutUnseen();
   if (*status == 0 && folder.isEmpty()) {
     error(Twine(arguments[0]) + ": nothing was recorded");
     note("no program with a symbol table ran: record a build that is not stripped");
@@ -139,8 +99,6 @@ int main(int argc, char **argv) {
   auto commandLine = parseCommandLine(argc, argv, overview);
   if (!commandLine)
     return EXIT_USAGE;
-  if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e9))
-    return usageError("--for: not a number of seconds above 0");
   if (Error problem = checkProc())
     return fail(std::move(problem), EXIT_FAILED,
                 "mount the one of these processes: mount -t proc proc /proc, or unshare "

@@ -5,7 +5,6 @@
 #include "instructions.h"
 #include "known_code.h"
 #include "recorder/bytes_left.h"
-#include "recorder/symbols.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,14 +20,63 @@ namespace {
 /// A function symbol, before aliases are united.
 struct Entry {
   uint64_t address;
-  uint64_t size;
-  bool isSplitPart;
-  bool isUntil;
-  bool isLeakCheck; // of LeakSanitizer
-  bool isMain;      // which only libc calls, by its address
+  uint64_t size = 0;
+  bool isSplitPart = false;
+  bool isUntil = false;
+  bool isMain = false;      // which only libc calls, by its address
+  bool isLeakCheck = false; // of LeakSanitizer, if it is linked into the file
   bool isBlock = false;
 };
+
+/// The names of a symbol table. In an honest file a name may be the end of another one, but all of
+/// them together are little longer than the file; each of a damaged one may be as long as the file.
+class SymbolNames {
+public:
+  explicit SymbolNames(uint64_t fileSize) : left(16 * fileSize) {}
+  /// The name of a symbol of the current table.
+  Expected<StringRef> of(const Elf::Sym &symbol) {
+    if (symbol.st_name >= table.size())
+      return createStringError("a symbol's name is outside of its string table");
+    StringRef name = table.substr(symbol.st_name, left.count()).split('\0').first;
+    if (!left.take(name.size() + 1))
+      return createStringError("its symbols' names are in the same place");
+    return name;
+  }
+
+  StringRef table;
+
+private:
+  BytesLeft left;
+};
 } // namespace
+
+/// Calls `visit` for each symbol of the tables of one type (SHT_SYMTAB or SHT_DYNSYM), with the
+/// names of its table. Ends at the first error; tables that overlap are an error.
+static Error visitSymbols(const ELFFile<Elf> &elf, unsigned tableType,
+                          function_ref<Error(const Elf::Sym &, SymbolNames &)> visit) {
+  auto sections = elf.sections();
+  if (!sections)
+    return sections.takeError();
+  BytesLeft left(elf.getBufSize());
+  SymbolNames names(elf.getBufSize());
+  for (const Elf::Shdr &section : *sections) {
+    if (section.sh_type != tableType)
+      continue;
+    auto symbols = elf.symbols(&section);
+    if (!symbols)
+      return symbols.takeError();
+    if (!left.take(section.sh_size))
+      return createStringError("its symbol tables are in the same place");
+    auto table = elf.getStringTableForSymtab(section, *sections);
+    if (!table)
+      return table.takeError();
+    names.table = *table;
+    for (const Elf::Sym &symbol : *symbols)
+      if (Error error = visit(symbol, names))
+        return error;
+  }
+  return Error::success();
+}
 
 /// Whether a name is that of a part that the compiler split off and jumps into: `.cold` of gcc and
 /// clang, `.eh` (landing pads) and `.__part.N` of clang -fbasic-block-sections.
@@ -85,7 +133,7 @@ static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
     bool isPart = isSplitPartName(*name);
     if (isFunction || isPart)
       entries.push_back({symbol.st_value, symbol.st_size, isPart, !until.empty() && *name == until,
-                         *name == "__lsan_do_leak_check", *name == "main"});
+                         *name == "main", *name == "__lsan_do_leak_check"});
     return Error::success();
   };
   if (Error error = visitSymbols(elf, tableType, visit))
@@ -93,17 +141,15 @@ static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
   return entries;
 }
 
-static bool imports(const ELFFile<Elf> &elf, StringRef wanted) {
+/// Whether a dynamic symbol has one of these names. A damaged table has none.
+static bool hasDynamicSymbol(const ELFFile<Elf> &elf, ArrayRef<StringRef> wanted) {
   bool isFound = false;
-  // A damaged table imports nothing.
   consumeError(
       visitSymbols(elf, ELF::SHT_DYNSYM, [&](const Elf::Sym &symbol, SymbolNames &names) -> Error {
-        if (symbol.st_shndx != ELF::SHN_UNDEF || isFound)
-          return Error::success();
         auto name = names.of(symbol);
         if (!name)
           return name.takeError();
-        isFound = *name == wanted;
+        isFound |= llvm::is_contained(wanted, *name);
         return Error::success();
       }));
   return isFound;
@@ -161,13 +207,7 @@ static void addBlocks(MemoryBufferRef file, ArrayRef<CodeSection> code,
     if (Entry *entry = entryAt(address))
       entry->isSplitPart = false;
     else
-      blocks.push_back({.address = address,
-                        .size = 0,
-                        .isSplitPart = false,
-                        .isUntil = false,
-                        .isLeakCheck = false,
-                        .isMain = false,
-                        .isBlock = true});
+      blocks.push_back({.address = address, .isBlock = true});
   }
   llvm::append_range(entries, blocks);
   llvm::sort(entries, [](auto &a, auto &b) { return a.address < b.address; });
@@ -187,14 +227,15 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
   Program program(std::move(*identity));
   std::vector<CodeSection> code = codeSections(*elf, *sections);
   auto entries = functionSymbols(*elf, code, ELF::SHT_SYMTAB, until);
-  program.stripped = entries && entries->empty();
-  if (program.stripped)
+  bool isStripped = entries && entries->empty(); // only the loader's symbols are left
+  if (isStripped)
     entries = functionSymbols(*elf, code, ELF::SHT_DYNSYM, until);
   if (!entries)
     return entries.takeError();
-  program.leakSanitizer =
-      llvm::any_of(*entries, [](const Entry &entry) { return entry.isLeakCheck; });
-  program.ptraceImport = imports(*elf, "ptrace");
+  program.ptraceImport = hasDynamicSymbol(*elf, {"ptrace"});
+  program.tracer = hasDynamicSymbol(*elf, {"__asan_init", "__lsan_init"}) ||
+                   llvm::any_of(*entries, [](auto &entry) { return entry.isLeakCheck; }) ||
+                   (program.ptraceImport && isStripped);
   uniteAliases(*entries);
   size_t all = entries->size();
   dropDoubtful(*elf, code, *entries);

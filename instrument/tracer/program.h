@@ -50,17 +50,16 @@ public:
   uint64_t plantedBytes() const;
   /// The number of function symbols without a site, because nothing proves that they are code.
   size_t doubtful() const { return doubtfulCount; }
-  bool hasLeakSanitizer() const { return leakSanitizer; }
   bool importsPtrace() const { return ptraceImport; }
-  /// Only the loader's symbols are left.
-  bool isStripped() const { return stripped; }
+  /// Whether it traces processes, or itself: it has LeakSanitizer, or is stripped and imports
+  /// ptrace, as a debugger. (If it has symbols, it hardly ever has more than a crash handler.)
+  bool isTracer() const { return tracer; }
   bool hasUntilFunction() const { return !untilFunctions.empty(); }
 
 private:
   explicit Program(ProgramFile file) : ProgramFile(std::move(file)) {}
 
-  bool leakSanitizer = false; // linked into the file
-  bool ptraceImport = false, stripped = false;
+  bool ptraceImport = false, tracer = false;
   size_t doubtfulCount = 0;
   std::vector<Site> siteList;
   std::vector<uint32_t> firstSites; // per function

@@ -36,24 +36,17 @@ Expected<ProgramRef> ProgramCache::get(const std::string &link) {
   Key key = {status.getUniqueID(), status.getLastModificationTime(), status.getSize()};
   if (auto known = programs.find(key); known != programs.end())
     return known->second;
-  auto program = parse(*file, path, status.getSize());
-  if (program) {
-    // A recording of a whole build executes many programs; ended ones can be read again.
-    constexpr size_t maxPrograms = 64;
-    if (programs.size() >= maxPrograms)
-      std::erase_if(programs, [](auto &entry) { return entry.second.use_count() == 1; });
-    programs.emplace(key, *program);
-  }
-  return program;
-}
-
-Expected<ProgramRef> ProgramCache::parse(sys::fs::file_t file, StringRef path, uint64_t size) {
-  auto buffer = MemoryBuffer::getOpenFile(file, path, size, /*RequiresNullTerminator=*/false);
+  auto buffer = MemoryBuffer::getOpenFile(*file, path, status.getSize(),
+                                          /*RequiresNullTerminator=*/false);
   if (!buffer)
     return notRecorded(path, buffer.getError().message());
   auto program = Program::read(**buffer, until, blocksToo);
   if (!program)
     return notRecorded(path, toString(program.takeError()));
   untilSeen |= program->hasUntilFunction();
-  return std::make_shared<const Program>(std::move(*program));
+  // A recording of a whole build executes many programs; ended ones can be read again.
+  constexpr size_t maxPrograms = 64;
+  if (programs.size() >= maxPrograms)
+    std::erase_if(programs, [](auto &entry) { return entry.second.use_count() == 1; });
+  return programs[key] = std::make_shared<const Program>(std::move(*program));
 }

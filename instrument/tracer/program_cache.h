@@ -27,8 +27,6 @@ public:
 private:
   using Key = std::tuple<llvm::sys::fs::UniqueID, llvm::sys::TimePoint<>, uint64_t>;
 
-  llvm::Expected<ProgramRef> parse(llvm::sys::fs::file_t file, llvm::StringRef path, uint64_t size);
-
   std::string until;
   bool blocksToo;
   std::map<Key, ProgramRef> programs;

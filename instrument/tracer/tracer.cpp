@@ -2,14 +2,12 @@
 #include "tracer.h"
 
 #include "base/handed_on.h"
-#include "other_tracers.h"
 #include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <linux/kcmp.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -78,9 +76,8 @@ void Tracer::awaitSignal() {
 }
 
 void Tracer::handOn(const siginfo_t &info) {
-  if (!reaches_the_program(&info))
-    for (pid_t process : commandStatus ? eldestProcesses() : std::vector<pid_t>{command})
-      hand_on(process, &info);
+  if (!commandStatus && !reaches_the_program(&info))
+    hand_on(command, &info);
 }
 
 /// Hands on the SIGCONT that has continued us, before the program takes its own (a shell sends
@@ -96,26 +93,10 @@ void Tracer::handOnContinue() {
     handOn(info);
 }
 
-/// The traced processes that no traced process has started: the remains of a command that made
-/// itself a daemon.
-std::vector<pid_t> Tracer::eldestProcesses() const {
-  std::vector<pid_t> eldest;
-  for (const auto &[id, thread] : threads) {
-    std::ifstream status("/proc/" + std::to_string(id) + "/status");
-    pid_t parent = 0;
-    for (std::string field; parent == 0 && status >> field;)
-      if (field == "PPid:")
-        status >> parent;
-    if (processOf(id) == id && !threads.contains(parent))
-      eldest.push_back(id);
-  }
-  return eldest;
-}
-
 void Tracer::changed(pid_t id, int status) {
   if (!WIFSTOPPED(status)) {
     unclaimed.erase(id);
-    forget(id);
+    threads.erase(id);
     if (id == command)
       commandStatus = status;
     return;
@@ -139,7 +120,7 @@ void Tracer::stopped(pid_t id, Thread &thread, int status) {
     return resume(id);
   case PTRACE_EVENT_STOP:
     // Just born, continued, or interrupted in order to be let go.
-    if (signal == SIGTRAP || isEnding || leaving.contains(id)) {
+    if (signal == SIGTRAP || isEnding) {
       handOnContinue();
       return resume(id);
     }
@@ -147,38 +128,12 @@ void Tracer::stopped(pid_t id, Thread &thread, int status) {
   default:
     if (signal == SIGTRAP)
       return trapped(id, thread, wasEnteringTrapHandler);
-    if (signal == SIGCHLD)
-      noteUntracedEnd(id);
     if (signal != (SIGTRAP | 0x80))
       return resume(id, signal);
     if (thread.space && !isEnding)
-      loading.systemCall(id, thread.space, thread.call);
-    if (thread.followsCalls && !isEnding)
-      if (auto process = processToLetGo(id))
-        return letGo(*process, id);
+      loading.systemCall(id, *thread.space, thread.call);
     return resume(id);
   }
-}
-
-/// Notes that a breakpoint of ours has ended a child that was made untraceable. A tracer learns of
-/// such a child only by its end.
-void Tracer::noteUntracedEnd(pid_t parent) {
-  siginfo_t info;
-  if (ptrace(PTRACE_GETSIGINFO, parent, nullptr, &info) == 0 && threads[parent].space &&
-      (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) && info.si_status == SIGTRAP &&
-      !everTraced.contains(info.si_pid))
-    noteOnce(threads[parent].space->recordedProgram().path +
-             ": starts a process that cannot be traced (CLONE_UNTRACED) and has ended at a "
-             "breakpoint: end the recording before that, with --until or --for");
-}
-
-/// Whether the program ignores a SIGTRAP that a process has sent, or did before a breakpoint of
-/// ours.
-static bool isTrapIgnored(pid_t id, TrapHistory &history, std::optional<int> &interruption) {
-  TrapAction present = presentTrapAction(id);
-  history.wasHandled |= present == TrapAction::handled;
-  return present == TrapAction::standard && !history.wasHandled &&
-         (history.wasIgnored || wasTrapActionSet(id, interruption));
 }
 
 void Tracer::executed(pid_t id) {
@@ -186,17 +141,12 @@ void Tracer::executed(pid_t id) {
   unsigned long formerId = id;
   ptrace(PTRACE_GETEVENTMSG, id, nullptr, &formerId);
   if (formerId != unsigned(id))
-    forget(formerId);
-  leaving.erase(id);
+    threads.erase(formerId);
   Thread &thread = threads[id];
   const std::string formerRole = thread.space ? thread.space->role() : "";
   thread = {};
   if (!isEnding)
     thread.space = loading.execute(id, formerRole);
-  thread.followsCalls = thread.space && mayTrace(thread.space->recordedProgram());
-  thread.call.isLoaders = thread.space && thread.space->recordedProgram().isLoader();
-  thread.traps = std::make_shared<TrapHistory>();
-  thread.traps->wasIgnored = presentTrapAction(id) == TrapAction::ignored;
   startClock();
   resume(id);
 }
@@ -212,21 +162,10 @@ void Tracer::born(pid_t parent, int event) {
   if (ptrace(PTRACE_GETEVENTMSG, parent, nullptr, &message) != 0)
     return; // killed meanwhile
   pid_t child = message;
-  everTraced.insert(child);
-  const Thread &old = threads[parent];
-  std::shared_ptr<AddressSpace> space = old.space;
-  std::shared_ptr<TrapHistory> traps = old.traps;
-  if (space && !shareMemory(parent, child, event)) {
+  std::shared_ptr<AddressSpace> space = threads[parent].space;
+  if (space && !shareMemory(parent, child, event))
     space = space->fork(child);
-    traps = std::make_shared<TrapHistory>(*traps);
-  }
-  if (auto found = leaving.find(parent);
-      found != leaving.end() && processOf(child) == processOf(parent))
-    leaving.emplace(child, found->second);
-  Thread &thread = threads[child];
-  thread.followsCalls = old.followsCalls;
-  thread.space = std::move(space);
-  thread.traps = std::move(traps);
+  threads[child].space = std::move(space);
   if (unclaimed.erase(child))
     resume(child);
 }
@@ -238,8 +177,6 @@ void Tracer::trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler) {
     if (auto address = arch::breakpointAddress(id)) {
       AddressSpace::Hit hit = thread.space->hit(id, *address, !isEnding);
       if (hit.isOurs) {
-        if (std::exchange(thread.call.isLoaders, false))
-          thread.followsCalls = mayTrace(thread.space->recordedProgram());
         arch::setProgramCounter(id, *address);
         if (hit.endsRecording)
           endRecording(/*isOnPurpose=*/true);
@@ -263,13 +200,6 @@ void Tracer::trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler) {
   }
   if (isEnding || !thread.space)
     return resume(id, SIGTRAP);
-  std::optional<int> interruption;
-  if (info.si_code <= 0 && isTrapIgnored(id, *thread.traps, interruption))
-    return resume(id);
-  if (interruption) { // the signal comes again
-    syscall(SYS_tkill, id, SIGTRAP);
-    return changed(id, *interruption);
-  }
   thread.isEnteringTrapHandler = true;
   ptrace(PTRACE_SINGLESTEP, id, nullptr, SIGTRAP);
 }
@@ -297,51 +227,13 @@ static bool hasPendingTrap(pid_t id) {
 
 void Tracer::resume(pid_t id, int signal) {
   const Thread &thread = threads[id];
-  if ((isEnding || leaving.contains(id)) && !hasPendingTrap(id) &&
-      (!thread.space || thread.space->removeBreakpoints(id))) {
+  bool isOver = isEnding || (thread.space && thread.space->isOfTracer());
+  if (isOver && !hasPendingTrap(id) && (!thread.space || thread.space->removeBreakpoints(id))) {
     ptrace(PTRACE_DETACH, id, nullptr, signal);
-    forget(id);
+    threads.erase(id);
     return;
   }
-  if (auto found = leaving.find(id);
-      found != leaving.end() && found->second != id && !hasPendingTrap(id)) {
-    pid_t held = found->second; // it must not wait for ever
-    leaving.erase(found);
-    release(held);
-  }
-  bool followsCalls = loading.followsLibraries() || thread.followsCalls || thread.call.isLoaders;
-  ptrace(followsCalls ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
-}
-
-/// Ends the recording of one process. `held` is the thread whose system call needs that: it stays
-/// where it is until all others of the process are gone.
-void Tracer::letGo(pid_t process, pid_t held) {
-  for (const auto &[id, thread] : threads)
-    if (processOf(id) == process) {
-      leaving.emplace(id, held);
-      if (id != held)
-        ptrace(PTRACE_INTERRUPT, id, nullptr, nullptr);
-    }
-  release(held);
-}
-
-void Tracer::release(pid_t held) {
-  bool isLast = llvm::none_of(
-      leaving, [&](auto &entry) { return entry.second == held && entry.first != held; });
-  if (isLast && threads.contains(held))
-    resume(held);
-}
-
-/// Removes a thread that has ended, or is not ours any more.
-void Tracer::forget(pid_t id) {
-  threads.erase(id);
-  auto found = leaving.find(id);
-  if (found == leaving.end())
-    return;
-  pid_t held = found->second;
-  leaving.erase(found);
-  if (held != id)
-    release(held);
+  ptrace(loading.followsLibraries() ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
 }
 
 /// From now on every thread that stops is let go (see resume); those that run are made to stop.

@@ -9,12 +9,10 @@
 
 #include "loading.h"
 #include "recorder/launch.h"
-#include "trap_action.h"
 
 #include <chrono>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
 namespace frontload {
 
@@ -34,9 +32,7 @@ private:
 
   struct Thread {
     std::shared_ptr<AddressSpace> space; // none: the program is not recorded
-    std::shared_ptr<TrapHistory> traps;
     Loading::Call call;
-    bool followsCalls = false; // see mayTrace
     bool isEnteringTrapHandler = false;
   };
 
@@ -45,18 +41,13 @@ private:
   void awaitSignal();
   void handOn(const siginfo_t &info);
   void handOnContinue();
-  std::vector<pid_t> eldestProcesses() const;
   void changed(pid_t id, int status);
   void stopped(pid_t id, Thread &thread, int status);
   void executed(pid_t id);
   void born(pid_t parent, int event);
   void trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler);
-  void noteUntracedEnd(pid_t parent);
   void groupStopped(pid_t id, int signal);
   void resume(pid_t id, int signal = 0);
-  void letGo(pid_t process, pid_t held);
-  void release(pid_t held);
-  void forget(pid_t id);
   void endRecording(bool isOnPurpose);
 
   Loading &loading;
@@ -70,9 +61,6 @@ private:
   // Threads stopped at their birth, which the parent has not reported yet. (If the parent is killed
   // just then, they are left to EXITKILL, since the contents of their memory are unknown.)
   std::unordered_set<pid_t> unclaimed;
-  std::unordered_set<pid_t> everTraced; // threads and processes that traced threads have started
-  // Threads to be let go when they stop, and the thread that waits for that, maybe itself.
-  std::unordered_map<pid_t, pid_t> leaving;
   std::optional<int> commandStatus;
   bool isEnding = false;
 };

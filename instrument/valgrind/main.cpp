@@ -17,20 +17,12 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 using namespace llvm;
 using namespace frontload;
 
 const char frontload::toolName[] = "frontload-valgrind";
-
-static cl::opt<std::string>
-    untilOption("until", cl::cat(recorderOptions()), cl::value_desc("symbol"),
-                cl::desc("End the recording when this function is entered"));
-static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
-                                 cl::desc("End the recording after this time"));
 
 static constexpr char overview[] =
     "frontload-valgrind [options] -- COMMAND [ARGUMENT...]\n\n"
@@ -68,13 +60,6 @@ static std::string toolFolder() {
   SmallString<256> folder = sys::path::parent_path(sys::path::parent_path(self));
   sys::path::append(folder, "lib", "frontload", "valgrind");
   return folder.str().str();
-}
-
-/// Whether a program gets rights that its caller lacks; valgrind cannot give it these.
-static bool hasOwnRights(const char *path) {
-  struct stat status;
-  return (stat(path, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID))) ||
-         getxattr(path, "security.capability", nullptr, 0) >= 0;
 }
 
 /// Whether a command can be recorded at all; a script's interpreter is not checked.
@@ -158,7 +143,5 @@ int main(int argc, char **argv) {
   auto commandLine = parseCommandLine(argc, argv, overview);
   if (!commandLine)
     return EXIT_USAGE;
-  if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e6))
-    return usageError("--for: not a number of seconds above 0");
   return record(commandLine->command, commandLine->pattern, commandLine->role);
 }

@@ -22,7 +22,6 @@
 #include "checks.h"
 #include "messages.h"
 #include "module_file.h"
-#include "refused_exec.h"
 #include "touches.h"
 #include "trace.h"
 
@@ -31,17 +30,14 @@ enum { MAX_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
 static const HChar *output, *role, *until;
 static Int milliseconds;
 
-/* A name of --module. If it is a path, `file` is the file that it leads to at the start (or NULL),
- * with its `status`: the program may change to a folder where the path leads elsewhere. */
+/* A name of --module: an absolute path, or a file name or soname. */
 typedef struct Wanted {
   const HChar *name;
-  Bool is_path, was_seen;
-  ModuleFile *file;
-  struct vg_stat status;
+  Bool was_seen;
   struct Wanted *next;
 } Wanted;
 static Wanted *wanted, **last_wanted = &wanted;
-/* Code was mapped from an unknown file. */
+/* Code was mapped from a file without a name: there is no /proc, as in another root folder. */
 static Bool was_file_unknown;
 
 /* The files that the kernel has mapped: the program and its loader, and this tool, if Valgrind lets
@@ -65,10 +61,6 @@ static Bool was_end_found;
 static void want(const HChar *name) {
   Wanted *w = VG_(calloc)("frontload.wanted", 1, sizeof *w);
   w->name = name;
-  w->is_path = VG_(strchr)(name, '/') != NULL;
-  /* The path may lead to a pipe without a writer. */
-  if (w->is_path && !sr_isError(VG_(stat)(name, &w->status)) && VKI_S_ISREG(w->status.mode))
-    w->file = module_file(name);
   *last_wanted = w;
   last_wanted = &w->next;
 }
@@ -101,15 +93,11 @@ static Bool begins_with(const HChar *file, const HChar *name) {
 }
 
 static Bool is_named(const ModuleFile *file, const Wanted *w) {
-  if (!w->is_path)
+  if (*w->name != '/')
     return begins_with(module_name(file->path), w->name) || begins_with(file->soname, w->name);
-  if (file == w->file)
-    return True;
-  struct vg_stat now, other;
-  if (sr_isError(VG_(stat)(file->path, &other)))
-    return False;
-  return (w->file && w->status.dev == other.dev && w->status.ino == other.ino) ||
-         (!sr_isError(VG_(stat)(w->name, &now)) && now.dev == other.dev && now.ino == other.ino);
+  struct vg_stat named, mapped;
+  return !sr_isError(VG_(stat)(w->name, &named)) && !sr_isError(VG_(stat)(file->path, &mapped)) &&
+         named.dev == mapped.dev && named.ino == mapped.ino;
 }
 
 /* Whether --module names the file; notes that the name was seen. */
@@ -162,23 +150,14 @@ static void begin(void) {
   record(program->file, program->bias, True);
 }
 
-/* Without /proc, as in another root folder, mapped files have no names. Files that --module names
- * by a path are then found by device and inode. */
-static ModuleFile *file_without_name(const NSegment *segment) {
-  for (const Wanted *w = wanted; w; w = w->next)
-    if (w->file && w->status.dev == segment->dev && w->status.ino == segment->ino)
-      return w->file;
-  was_file_unknown = True;
-  return NULL;
-}
-
 /* The file whose code is mapped at an address, and its load bias; NULL if there is none. */
 static ModuleFile *file_at(Addr address, Addr *bias) {
   const NSegment *segment = VG_(am_find_nsegment)(address);
   if (!segment || segment->kind != SkFileC)
     return NULL;
   const HChar *name = VG_(am_get_filename)(segment);
-  ModuleFile *file = name ? module_file(name) : file_without_name(segment);
+  ModuleFile *file = name ? module_file(name) : NULL;
+  was_file_unknown |= !name;
   ULong offset = segment->offset + (address - segment->start);
   return file && module_bias(file, offset, address, bias) ? file : NULL;
 }
@@ -302,22 +281,4 @@ Bool wrap_traces_child(const HChar *name, const HChar **arguments) __asm__(
     "__wrap_vgPlain_should_we_trace_this_child");
 Bool wrap_traces_child(const HChar *name, const HChar **arguments) {
   return real_traces_child(name, arguments) && module_can_run(name);
-}
-
-/* Replaces the core's function, which Valgrind calls before an exec from which it cannot go back: a
- * failing exec then fails in the program. A program that has filtered its system calls may not make
- * a process. */
-SysRes real_check(const HChar *name, Int *descriptor,
-                  Bool allows_setuid) __asm__("__real_vgPlain_pre_exec_check");
-SysRes wrap_check(const HChar *name, Int *descriptor,
-                  Bool allows_setuid) __asm__("__wrap_vgPlain_pre_exec_check");
-SysRes wrap_check(const HChar *name, Int *descriptor, Bool allows_setuid) {
-  /* First, because the core opens any kind of file. The core knows better why a file cannot be
-   * executed. */
-  const Int error = refused_exec(name, !is_filtered);
-  const SysRes refused = {._isError = True, ._val = error};
-  if (error == VKI_EACCES)
-    return refused;
-  const SysRes result = real_check(name, descriptor, allows_setuid);
-  return sr_isError(result) || !error ? result : refused;
 }

@@ -12,9 +12,9 @@
 
 #include "base/error_text.h"
 #include "base/file_systems.h"
-#include "base/free_suffix.h"
 #include "base/machine.h"
 #include "base/system_calls.h"
+#include "base/text.h"
 #include "messages.h"
 
 /* Of the core, in every version: moves a descriptor to where programs neither see nor close it;
@@ -68,25 +68,8 @@ static Bool can_count(void) { return !moves || can_store_to(header); }
 
 /* The name of the trace. A name longer than any path may be is cut, and stays longer than that. */
 static void expand(const HChar *program) {
-  const HChar *name = module_name(program);
-  SizeT at = 0;
-  for (const HChar *c = pattern; *c && at < MAX_PATH; ++c) {
-    if (*c != '%') {
-      path[at++] = *c;
-      continue;
-    }
-    switch (*++c) {
-    case 'm':
-      at += VG_(snprintf)(path + at, MAX_NAME, "%s", name);
-      break;
-    case 'p':
-      at += VG_(sprintf)(path + at, "%d", VG_(getpid)());
-      break;
-    default:
-      path[at++] = '%';
-    }
-  }
-  path[at] = 0;
+  struct text text = text_in(path, sizeof path - MAX_SUFFIX);
+  text_add_pattern(&text, pattern, module_name(program), VG_(getpid)());
 }
 
 /* `error` 0: the header cannot be stored to. */
@@ -116,20 +99,12 @@ static SysRes create_new(void) {
 /* Creates a new file: .1, .2... are appended to a name that is taken, by a file or a link. */
 static Int create(void) {
   SizeT length = VG_(strlen)(path);
-  struct free_suffix search = FREE_SUFFIX;
   SysRes made = create_new();
-  UInt suffix;
-  while (sr_isError(made) && sr_Err(made) == VKI_EEXIST &&
-         (suffix = free_suffix_next(&search)) != 0) {
+  for (UInt suffix = 1;
+       sr_isError(made) && sr_Err(made) == VKI_EEXIST && suffix <= FRONTLOAD_TRACE_MAX_SUFFIX;
+       ++suffix) {
     VG_(sprintf)(path + length, ".%u", suffix);
-    Bool is_taken = True;
-    if (free_suffix_is_wanted(&search, suffix)) {
-      made = create_new();
-    } else {
-      struct vg_stat status;
-      is_taken = !sr_isError(VG_(stat)(path, &status));
-    }
-    free_suffix_saw(&search, suffix, is_taken);
+    made = create_new();
   }
   if (!sr_isError(made))
     return VG_(safe_fd)(sr_Res(made));
@@ -179,23 +154,8 @@ static void open_trace(ModuleFile *program) {
     state = IMPOSSIBLE;
     return;
   }
-  struct frontload_trace_header first = {
-#ifdef VG_BIGENDIAN
-      .byte_order = FRONTLOAD_BIG_ENDIAN,
-#else
-      .byte_order = FRONTLOAD_LITTLE_ENDIAN,
-#endif
-      .word_size = sizeof(Addr),
-      .machine = FRONTLOAD_MACHINE,
-      .major = FRONTLOAD_TRACE_MAJOR,
-      .minor = FRONTLOAD_TRACE_MINOR,
-      .header_size = FRONTLOAD_TRACE_HEADER_SIZE,
-      .slot_size = FRONTLOAD_TRACE_SLOT_SIZE,
-      .recorder = FRONTLOAD_RECORDER_VALGRIND,
-      .pid = VG_(getpid)(),
-      .forked = is_forked,
-      .run = run,
-  };
+  struct frontload_trace_header first = {.forked = is_forked, .run = run};
+  frontload_begin_trace(&first, FRONTLOAD_RECORDER_VALGRIND, FRONTLOAD_MACHINE, VG_(getpid)());
   VG_(memcpy)(first.magic, FRONTLOAD_TRACE_MAGIC, sizeof first.magic);
   VG_(memcpy)(first.role, role, sizeof first.role);
   Bool cannot_count = False;

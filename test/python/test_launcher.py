@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 from abilities import needs
@@ -88,21 +87,6 @@ def test_signals_reach_the_command(start, wait):
                          (signal.SIGWINCH, "winch"), (36, "rt")):
         process.send_signal(number)
         assert process.stdout.readline() == said + "\n"
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == 128 + signal.SIGTERM
-
-
-def test_signals_reach_a_daemon(start):
-    """A command that makes itself a daemon is still the one that is meant."""
-    process = start("sh", "-c", f"exec 3<&0; ({SAYS_SIGNALS}) <&3 & echo $!; exit 0",
-                    options=["--until-file=/nowhere/x"])
-    daemon, ready = sorted([process.stdout.readline(), process.stdout.readline()])
-    assert ready == "ready\n"
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while children.read_text().split() != [daemon.strip()]:
-        os.sched_yield()  # until the shell that has started it was reaped, of which nothing tells
-    process.send_signal(signal.SIGUSR1)
-    assert process.stdout.readline() == "usr1\n"
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 128 + signal.SIGTERM
 

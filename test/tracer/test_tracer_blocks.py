@@ -72,22 +72,23 @@ def test_blocks_of_a_forked_child(mapped, record):
     assert child and not set(child) & set(parent[:len(parent) // 2])
 
 
-def planted(record, program, *options) -> int:
-    """How many breakpoints there are, none of which is executed: the loader ends the program."""
-    said = record("--summary", *options, "--", "env", "LD_TRACE_LOADED_OBJECTS=1", program).stderr
-    return int(re.search(r"(\d+) functions planted", said)[1])
+def has_blocks(record, program) -> bool:
+    """Whether any basic block has a breakpoint, none of which is executed: the loader ends the
+    program."""
+    said = record("--blocks", "--", "env", "LD_TRACE_LOADED_OBJECTS=1", program).stderr
+    return f"{program}: has no map of its basic blocks that fits its code" not in said
 
 
 def test_a_map_that_does_not_fit(mapped, record, tmp_path):
     """What moved the code left the map as it was: a breakpoint by it would be in the midst of an
     instruction, and what the program then does nobody knows. So it is not run here."""
     program, other = mapped("app", "-O2", "-no-pie"), mapped("other", "-O0", "-no-pie")
-    assert planted(record, program, "--blocks") > planted(record, program) + 8
+    assert has_blocks(record, program)
     section = f".llvm_bb_addr_map={tmp_path / 'map'}"
     subprocess.run([LLVM / "llvm-objcopy", f"--dump-section={section}", other, "/dev/null"],
                    check=True)
     subprocess.run([LLVM / "llvm-objcopy", f"--update-section={section}", program], check=True)
-    assert planted(record, program, "--blocks") == planted(record, program)
+    assert not has_blocks(record, program)
 
 
 def test_without_a_map(compile, record):

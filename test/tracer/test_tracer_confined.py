@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from abilities import NOBODY, needs
 from places import SANITIZED
-from traced import Binary
 
 AS_NOBODY = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups"
 
@@ -56,26 +55,3 @@ def test_hidden_processes(option, confined, folder):
     result = confined(["-m"], f"mount -t proc -o {option} proc /proc", AS_NOBODY, code=3)
     assert (result.stdout, result.stderr) == ("done\n", "")
     assert (folder / "t").exists()
-
-
-def test_child_that_nobody_traces(compile, record):
-    """A child made with CLONE_UNTRACED ends at its first breakpoint, which is said."""
-    program = compile(r"""
-        STEP(in_child) STEP(after)
-        int main(void) {
-          int status;
-          if (syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0) == 0) {
-            in_child();
-            _exit(0);
-          }
-          wait(&status);
-          after();
-          return 3;
-        }""", "-O1", name="untraced")
-    recording = record("--", program)
-    assert recording.status == 3
-    assert recording.stderr == (
-        f"frontload-trace: note: {program}: starts a process that cannot be traced "
-        "(CLONE_UNTRACED) and has ended at a breakpoint: end the recording before that, with "
-        "--until or --for\n")
-    assert "after" in Binary(program).named(recording.trace.addresses())

@@ -232,10 +232,9 @@ def test_32_bit(compile, record, llvm):
                                 f"program; build it for {ours} to record it\n")
 
 
-@pytest.mark.parametrize(("begin", "said"), [
-    (None, "a program for another machine (s390); record it there\n"),
-    (b"\177ELF", ""), (b"MZ\x90\0", "")], ids=["s390", "damaged", "another format"])
-def test_another_machine(begin, said, program, record, tmp_path):
+@pytest.mark.parametrize("begin", [None, b"\177ELF", b"MZ\x90\0"],
+                         ids=["s390", "damaged", "another format"])
+def test_another_machine(begin, program, record, tmp_path):
     """What is no text and no program for this machine is refused; no shell reads it as a script."""
     other = tmp_path / "other"
     contents = bytearray(program.read_bytes())
@@ -244,8 +243,10 @@ def test_another_machine(begin, said, program, record, tmp_path):
     other.chmod(0o755)
     recording = record("--", other)
     assert (recording.status, recording.stdout, recording.files) == (126, "", [])
-    assert recording.stderr.startswith(
-        f"frontload-trace: error: {other}: cannot be recorded: {said}")
+    assert recording.stderr == (
+        f"frontload-trace: error: {other}: cannot be executed: Exec format error\n"
+        "frontload-trace: note: it is neither a script nor a program for this machine, or is "
+        "damaged\n")
 
 
 ALL_CODE = ".init .plt .plt.got .plt.sec .text .fini"
@@ -309,20 +310,16 @@ def as_nobody(tracer, run):
         yield as_nobody
 
 
-IDS = ("set-user-id or set-group-id program: it runs without these rights while it is traced; "
-       "record it as that user")
-CAPABILITIES = ("program with capabilities: it runs without these rights while it is traced; "
-                "record it as root")
-
-
-@pytest.mark.parametrize(("mode", "capabilities", "said"), [
-    (0o4755, None, IDS), (0o2755, None, IDS), (0o755, "cap_net_raw+ep", CAPABILITIES),
+@pytest.mark.parametrize(("mode", "capabilities"), [
+    (0o4755, None), (0o2755, None), (0o755, "cap_net_raw+ep"),
 ], ids=["set-user-id", "set-group-id", "capabilities"])
-def test_rights_of_its_own(mode, capabilities, said, as_nobody, program):
+def test_rights_of_its_own(mode, capabilities, as_nobody, program):
     """A program lacks the rights that its file has while it is traced, which is said."""
     result, folder = as_nobody(program, mode, capabilities=capabilities)
     assert (result.returncode, result.stdout) == (3, "done\n")
-    assert result.stderr == f"frontload-trace: note: {folder}/program: {said}\n"
+    assert result.stderr == (
+        f"frontload-trace: note: {folder}/program: set-user-id, set-group-id or with capabilities: "
+        "it runs without these rights while it is traced; record it as root\n")
     assert decode(folder / "trace").events
     result, _ = as_nobody(program, mode, capabilities=capabilities,
                           by=["setpriv", "--no-new-privs"])
@@ -394,10 +391,3 @@ def test_program_inherits_what_it_would(program, tracer, tmp_path):
             assert process.wait() == 3
         assert outputs[0].read_text() == outputs[1].read_text()
     assert Binary(program).named(decode(tmp_path / "t.1").addresses())[-1] == "_fini"
-
-
-def test_summary(program, record):
-    """--summary says how much was planted and entered."""
-    recording = record("--summary", "--", program)
-    events, planted = len(recording.trace.events), len(Binary(program).names)
-    assert f"1 trace(s), {planted} functions planted, {events} entered, " in recording.stderr

@@ -27,16 +27,14 @@ def recorded(record):
 PROGRAM = (assembly("table", ".long 1, 2, 3, 4") + assembly("called", "nop\\nnop\\nret")
            + assembly("jumps", f"{JUMP} jumped_to\\n.skip 200")
            + assembly("jumped_to", "nop\\nnop\\nret")
-           + assembly("near", "nop\\nret") + assembly("jumps_near", f"nop\\n{JUMP} near")
            + assembly("covered", "nop\\nret", unwind=True) + assembly("by_address", "nop\\nret")
            + r"""
     extern const int table[4];
-    void called(void), jumps(void), jumps_near(void), covered(void), by_address(void);
+    void called(void), jumps(void), covered(void), by_address(void);
     void (*volatile indirectly[])(void) = {covered, by_address};
     int main(void) {
       called();
       jumps();
-      jumps_near();
       indirectly[0]();
       indirectly[1]();
       return table[0] == 1 && table[1] == 2 && table[2] == 3 && table[3] == 4 ? 3 : 5;
@@ -48,7 +46,7 @@ def test_data_that_is_typed_as_a_function(kind, compile, recorded):
     """A table keeps its values; what is called, jumped to or has unwind tables is recorded."""
     cc = "clang-22" if "lld" in kind[0] else "gcc"
     program = compile(PROGRAM, "-O1", *kind, cc=cc, name="witnesses")
-    right = ["main", "called", "jumps", "jumped_to", "jumps_near", "near", "covered"]
+    right = ["main", "called", "jumps", "jumped_to", "covered"]
     assert recorded(program, [*right, "by_address", "table"]) == right
 
 

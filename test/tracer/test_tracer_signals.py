@@ -44,7 +44,6 @@ def waiting(program, start):
 
 @pytest.mark.parametrize(("what", "status", "functions"), [
     ("trap", 0, ["touched", "from_first_trap", "from_second_trap", "after"]),
-    ("ignored-trap-later", 0, ["touched", "after", "from_handler"]),
     ("trap-that-kills", 128 + signal.SIGTRAP, ["touched", "from_handler"]),
     ("raise", 128 + signal.SIGTRAP, ["touched"]),
     ("breakpoint", 128 + signal.SIGTRAP, ["touched"]),
@@ -54,14 +53,6 @@ def test_signals_of_its_own(what, status, functions, program, record):
     recording = record("--", program, what)
     assert recording.status == status
     assert entered(program, recording.trace) == functions
-
-
-def test_trap_that_the_parent_ignores(program, record):
-    """A program that was started with SIGTRAP ignored is not killed by it."""
-    recording = record("--", program, "raise",
-                       preexec_fn=lambda: signal.signal(signal.SIGTRAP, signal.SIG_IGN))
-    assert recording.status == 0
-    assert entered(program, recording.trace) == ["touched", "after"]
 
 
 @pytest.mark.parametrize(("how", "number", "status"), [
@@ -122,24 +113,20 @@ def test_signals_that_a_program_handles(compile, start, finish):
     assert (recording.status, recording.stdout) == (0, "")
 
 
-def test_signals_reach_a_daemon(compile, start, finish):
-    """What the command left behind gets its signals, but for one that asks for an end: of those,
-    the first ends the recording, not the daemon."""
+def test_end_of_a_daemon(compile, start, finish):
+    """A signal that asks for an end, after the command's own, ends the recording, not what the
+    command left behind."""
     program = compile("tells_signals.c")
     process = start("--", program, "daemon", stdin=subprocess.PIPE)
     pid = int(*told(process))
     until(lambda: children(process.pid) == [])
-    for number in (signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMAX):
-        process.send_signal(number)
-        assert told(process) == [str(int(number)), "0"]
     process.send_signal(signal.SIGINT)
     assert process.wait() == 4
     assert tracers_of(pid) == {0} and code_is_that_of_the_file(pid, program)
     os.kill(pid, signal.SIGUSR2)
     assert told(process) == [str(int(signal.SIGUSR2)), "0"]
     recording = finish(process)
-    daemon = next(trace for trace in recording.of(program) if trace.pid == pid)
-    assert "tell" in Binary(program).named(daemon.addresses()) and not daemon.startup_done
+    assert not any(trace.startup_done for trace in recording.traces)
 
 
 def test_interrupt_from_a_terminal(compile, tracer, tmp_path):

@@ -1,8 +1,6 @@
 """The program behaves as without the recorder: streams, status, child processes, executed files,
 threads. Each process has a trace of its own."""
 
-import os
-import subprocess
 from itertools import groupby
 
 import pytest
@@ -192,90 +190,6 @@ def test_what_valgrind_cannot_run(kind, compile, record, run, tmp_path):
     recording = record("--", program, other)
     assert (recording.status, recording.stderr) == (5, "")
     assert [trace.main.path for trace in recording.traces] == [str(program)]
-
-
-TRIES = r"""
-    DATA my_data[4];
-    static volatile sig_atomic_t signals;
-    static void count(int number) { (void)number; ++signals; }
-    int main(int argc, char **argv) {
-      signal(SIGCHLD, atoi(argv[1]) ? SIG_IGN : count);
-      for (int i = 2; i < argc; ++i) {
-        execl(argv[i], argv[i], (char *)0);
-        printf("%s %d ", argv[i], errno);
-        int children = waitpid(-1, NULL, __WALL) < 0 && errno == ECHILD ? 0 : 1;
-        printf("%d %d\n", children, (int)signals);
-      }
-      my_data[0] = 1;
-      return 6;
-    }"""
-
-
-def _patched(offset: int, contents: bytes):
-    return lambda program: program[:offset] + contents + program[offset + len(contents):]
-
-
-REFUSED = {
-    "for another machine": _patched(18, b"\x16\0"),  # s390
-    "no kind of program": _patched(16, b"\1\0"),
-    "no program headers": _patched(56, b"\0\0"),
-    "program headers of another size": _patched(54, b"\7\0"),
-    "program headers far away": _patched(32, b"\0\0\0\0\0\1"),
-    "cut short": lambda program: program[:100],
-    "its loader is not there": lambda program: program.replace(b"/lib", b"/no-", 1),
-    "its loader is none": lambda program: program.replace(b"/lib", b"/dev/null\0", 1),
-    "a script for nothing": lambda program: b"#!/no/such/interpreter\n",
-    "a script for a folder's file": lambda program: b"#!/etc/passwd/x\n",
-    "a script for a pipe": lambda program: b"#!pipe\n"}
-
-
-@pytest.mark.parametrize("is_ignored", [0, 1])
-def test_a_file_that_the_kernel_refuses(is_ignored, compile, record, tmp_path):
-    """The program gets the kernel's error, no child and no signal, whether it counts or ignores
-    those of children, and the recording goes on. Nobody waits for something in a pipe."""
-    program = compile(TRIES)
-    for kind, change in REFUSED.items():
-        (tmp_path / kind).write_bytes(change(program.read_bytes()))
-        (tmp_path / kind).chmod(0o755)
-    os.mkfifo(tmp_path / "pipe", 0o755)
-    command = [program, str(is_ignored), *REFUSED, "pipe"]
-    alone = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert alone.returncode == 6 and alone.stdout.count(" 0 0\n") == len(REFUSED) + 1
-    recording = record("--", *command, cwd=tmp_path)
-    assert (recording.status, recording.stdout, recording.stderr) == (6, alone.stdout, "")
-    assert "my_data+0" in Binary(program).data(recording.trace)
-
-
-@pytest.mark.parametrize("offset", [4, 5], ids=["class", "byte order"])
-def test_a_file_that_the_kernel_may_execute(offset, compile, record, tmp_path):
-    """What the headers say that kernels do not look at is left to the kernel; a file that it
-    executes is executed once."""
-    program, other = compile(TRIES), tmp_path / "other"
-    leaf = compile('int main(void) { return write(1, "x", 1) - 1; }',
-                   name="leaf")
-    other.write_bytes(_patched(offset, b"\0")(leaf.read_bytes()))
-    other.chmod(0o755)
-    alone = subprocess.run([program, "0", other], capture_output=True, text=True, check=False)
-    recording = record("--", program, "0", other)
-    assert (recording.status, recording.stdout) == (alone.returncode, alone.stdout)
-
-
-def test_a_search_through_path_tries_nothing(compile, recorder, strace, run, tmp_path):
-    """A command that is not where it was looked for costs no process: a shell looks for each."""
-    program = compile(r"""
-        int main(int argc, char **argv) {
-          setenv("PATH", "/no-1:/no-2:/no-3:/no-4:/no-5", 1);
-          if (argc > 1)
-            execlp("no-such-program", "no-such-program", NULL);
-          return 6;
-        }""")
-
-    def processes(*arguments):
-        run(strace, "-f", "-qq", "-e", "trace=clone", "-o", tmp_path / "calls", recorder, "-o",
-            tmp_path / "%m.%p.fltrace", "--", program, *arguments, code=6)
-        return (tmp_path / "calls").read_text().count("clone(")
-
-    assert processes("searches") == processes()
 
 
 def test_threads(compile, record):

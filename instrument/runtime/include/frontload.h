@@ -52,11 +52,10 @@
  * program was started, and a forked child that of its parent. A program that is started with a text
  * that cannot be a role runs unrecorded.
  *
- * Each function of each module appears once, at its first touch, even if it is instrumented in two
- * of the ways above. A function that was only inlined is recorded at the address of its out-of-line
- * copy, except with -finstrument-functions-after-inlining, -finstrument-function-entry-bare, and
- * coverage. With the last two, the runtime looks up the function's start in the program's unwind
- * tables. If the program has none (-fno-asynchronous-unwind-tables), the address lies inside the
+ * Each function of each module appears once, at its first touch, for each of the ways above in
+ * which it is instrumented. A function that was only inlined is recorded at the address of its
+ * out-of-line copy, except with -finstrument-functions-after-inlining,
+ * -finstrument-function-entry-bare, and coverage. With the last two, the address lies inside the
  * function, in the call of the hook: look for the symbol that contains the address.
  *
  * Data: a load or store of 1, 2, 4, 8 or 16 bytes touches one or two granules of 16 bytes of the

@@ -54,16 +54,6 @@ static int do_trap(void) {
   return traps == 4 && !sigismember(&mask, SIGTRAP) ? 0 : 5;
 }
 
-/* Breakpoints are hit in between. */
-static int do_ignored_trap_later(void) {
-  signal(SIGTRAP, SIG_IGN);
-  after();
-  raise(SIGTRAP);
-  from_handler();
-  kill(getpid(), SIGTRAP);
-  return 0;
-}
-
 /* What a crash handler does: it dies of the signal that it has handled. */
 static void on_last_trap(int number) {
   signal(number, SIG_DFL);
@@ -103,11 +93,8 @@ static const struct {
   const char *what;
   int (*run)(void);
 } ways[] = {
-    {"trap", do_trap},
-    {"ignored-trap-later", do_ignored_trap_later},
-    {"trap-that-kills", do_trap_that_kills},
-    {"raise", do_raise},
-    {"breakpoint", do_breakpoint},
+    {"trap", do_trap},   {"trap-that-kills", do_trap_that_kills},
+    {"raise", do_raise}, {"breakpoint", do_breakpoint},
     {"wait", do_wait},
 };
 
