@@ -45,20 +45,12 @@ static constexpr DeviceProfile profiles[] = {
     // everyone should know", LADIS 2009).
     {"nfs", 0.5e-3, 118e6, readahead, faultAround, page,
      "a server's memory over Ethernet of 1 Gbit/s", 16, FRONTLOAD_GAP_NFS},
+    // scripts/frontload/device/kinds.py has the same figures, with unlimited bandwidth.
+    {"lazy", 5e-3, 1e12, readahead, faultAround, page, "each read takes 5 ms, 64 at once", 64,
+     FRONTLOAD_GAP_LAZY},
 };
 
-// scripts/frontload/device/kinds.py has the same figures, with unlimited bandwidth.
-static constexpr DeviceProfile lazy = {"lazy",
-                                       5e-3,
-                                       1e12,
-                                       readahead,
-                                       faultAround,
-                                       page,
-                                       "each read takes 5 ms, 64 at once",
-                                       64,
-                                       FRONTLOAD_GAP_LAZY};
-
-const DeviceProfile &lazyProfile() { return lazy; }
+const DeviceProfile &lazyProfile() { return ArrayRef(profiles).back(); }
 
 DeviceProfile customDevice(double latency, double bandwidth) {
   DeviceProfile device = {"custom",    latency, bandwidth,     readahead,
@@ -68,12 +60,12 @@ DeviceProfile customDevice(double latency, double bandwidth) {
   return device;
 }
 
-ArrayRef<DeviceProfile> deviceProfiles() { return profiles; }
+ArrayRef<DeviceProfile> deviceProfiles() { return ArrayRef(profiles).drop_back(); }
 
 const DeviceProfile *findDeviceProfile(StringRef name) {
-  const DeviceProfile *found =
-      find_if(profiles, [&](const DeviceProfile &profile) { return profile.name == name; });
-  return found == std::end(profiles) ? nullptr : found;
+  ArrayRef<DeviceProfile> all = deviceProfiles();
+  auto found = find_if(all, [&](const DeviceProfile &profile) { return profile.name == name; });
+  return found == all.end() ? nullptr : found;
 }
 
 } // namespace frontload

@@ -1,7 +1,10 @@
-//===- program_loading.h - the dynamic linker's work at a file's start ----===//
+//===- program_loading.h - what is read before a program's own code runs --===//
 //
 // Before a program's own code runs, the dynamic linker reads its tables and writes to every
 // relocated page. No trace of the program shows that, but the file does.
+//
+// A file that ld.frontload has linked has a note with the place of its front. If it was linked with
+// --front-prefetch, or frontload-run starts it, its front is read before it is relocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +15,17 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <vector>
 
 namespace frontload {
+
+/// The ranges that instrument/prefetch asks for by the note of a file, in its order; empty if it
+/// finds no front.
+std::vector<FileRange> frontRanges(const LinkedFile &file);
+
+/// Whether a program prefetches its front itself: it needs libfrontload-prefetch, or contains it,
+/// according to its symbols.
+bool prefetchesItself(const LinkedFile &file);
 
 /// The events of loading a file, in order.
 struct LoadEvents {

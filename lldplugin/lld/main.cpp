@@ -8,7 +8,7 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/linking.h"
 #include "lld/own_help.h"
-#include "profile/profile_folder.h"
+#include "profile/profile_file.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/StringSaver.h"

@@ -2,7 +2,7 @@
 
 #include "lld/section_list.h"
 #include "lld/rest_order.h"
-#include "names/name_filter.h"
+#include "names/name_hashes.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <malloc.h>
 

@@ -19,6 +19,7 @@
 
 #include "names/name_parts.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <vector>
@@ -65,7 +66,20 @@ public:
       entries[entry] = {rank, {}};
   }
   /// ... then each find is passed again, in the order of the link. Returns whether it counts.
-  bool accept(uint32_t entry, FindRank rank, const Definition &definition);
+  bool accept(uint32_t entry, FindRank rank, const Definition &definition) {
+    auto &[best, definitions] = entries[entry];
+    if (rank != best)
+      return false;
+    bool isKnown = llvm::any_of(definitions, [&](const Definition &other) {
+      return other.isLocal == definition.isLocal && other.symbol == definition.symbol &&
+             (!other.isLocal || other.object == definition.object);
+    });
+    // All exact definitions count, and only whether there are several matters.
+    bool isFull = definitions.size() == (rank.isExact() ? 2 : maxInexact);
+    if (!isKnown && !isFull)
+      definitions.push_back(definition);
+    return isKnown || !isFull || rank.isExact();
+  }
 
   bool isFound(uint32_t entry) const { return entries[entry].best.isFound(); }
   FindRank best(uint32_t entry) const { return entries[entry].best; }
@@ -76,6 +90,7 @@ public:
   bool isAmbiguous(uint32_t entry) const { return definitions(entry).size() > 1; }
 
 private:
+  static constexpr size_t maxInexact = 128;
   struct Entry {
     FindRank best;
     llvm::SmallVector<Definition, 1> definitions; // nearly all have one

@@ -1,56 +1,39 @@
 //===- name_table.cpp - looks the names of a link up in a profile ----------===//
 
 #include "names/name_table.h"
-#include "names/constructors.h"
+#include "names/mangled_names.h"
 #include <algorithm>
-#include <tuple>
 
 using namespace llvm;
 
 namespace frontload {
 
-/// At most this many entries of a name or stem are kept, and as many for each file. Local variables
-/// of many functions share a stem (`count.0`, `count.1`): matching all of them with all of the
-/// link's would take too long.
-static constexpr size_t maxOfForm = 128;
+/// At most this many entries of a name or stem are kept: for symbols of any file, and for symbols
+/// of the entries' own file. Local variables of many functions share a stem (`count.0`, `count.1`),
+/// and functions of many files a name: matching all of them with all of the link's would take too
+/// long.
+static constexpr size_t maxOfForm = 16, maxOfFile = 128;
 
-void NameTable::addTo(uint32_t &first, const Wanted &fresh, const NameParts &parts) {
-  auto isAlike = [&](const Wanted &other) {
-    if (std::tie(other.least, other.kind, other.tellsFile) !=
-        std::tie(fresh.least, fresh.kind, fresh.tellsFile))
-      return false;
-    NameParts others = partsOf(other);
-    return std::tie(others.clones, others.parts, others.hash, others.stem) ==
-           std::tie(parts.clones, parts.parts, parts.hash, parts.stem);
-  };
-  Wanted *alike = nullptr;
+void NameTable::addTo(uint32_t &first, size_t most, uint32_t entry, Likeness least) {
   size_t numEntries = 0;
   uint32_t *end = &first;
-  for (; *end != none; end = &all[*end].next) {
-    numEntries += entryGroups.size(all[*end].group);
-    if (!alike && isAlike(all[*end]))
-      alike = &all[*end];
-  }
-  if (numEntries >= maxOfForm)
+  for (; *end != none; end = &all[*end].next)
+    ++numEntries;
+  if (numEntries >= most)
     return;
-  if (alike) {
-    alike->group = entryGroups.join(alike->group, fresh.group);
-  } else {
-    *end = uint32_t(all.size());
-    all.push_back(fresh);
-  }
+  *end = uint32_t(all.size());
+  all.push_back({entry, none, least});
 }
 
 void NameTable::add(Index &index, uint32_t Form::*list, CachedHashStringRef text, uint32_t entry,
-                    const NameParts &parts, Likeness least) {
-  const ProfileEntry &profiled = profile.entries[entry];
-  Wanted fresh{entry, none, least, profiled.kind, !profiled.file.empty()};
-  addTo(index.forms[text].*list, fresh, parts);
-  if (profiled.file.empty())
+                    Likeness least) {
+  addTo(index.forms[text].*list, maxOfForm, entry, least);
+  StringRef file = profile.entries[entry].file;
+  if (file.empty())
     return;
-  uint32_t file =
-      fileNumbers.try_emplace(CachedHashStringRef(profiled.file), fileNumbers.size()).first->second;
-  addTo(index.ofFile[{text, file}].*list, fresh, parts);
+  uint32_t number =
+      fileNumbers.try_emplace(CachedHashStringRef(file), fileNumbers.size()).first->second;
+  addTo(index.ofFile[{text, number}].*list, maxOfFile, entry, least);
 }
 
 /// Bits of the filters for each entry: hardly any name passes by chance.
@@ -58,8 +41,7 @@ static constexpr size_t bitsOfEntry = 16;
 
 NameTable::NameTable(const StartupProfile &p)
     : profile(p), heads(filterBits(p.entries.size(), bitsOfEntry, 1 << 19)),
-      otherStems(filterBits(p.entries.size(), bitsOfEntry, 1 << 16)),
-      entryGroups(p.entries.size()) {
+      otherStems(filterBits(p.entries.size(), bitsOfEntry, 1 << 16)) {
   names.forms.reserve(p.entries.size());
   all.reserve(2 * p.entries.size());
   for (auto [i, entry] : enumerate(p.entries)) {
@@ -69,21 +51,21 @@ NameTable::NameTable(const StartupProfile &p)
     HashedName stem(parts.stem);
     auto number = uint32_t(i);
     bool isStem = parts.stem == entry.name;
-    add(names, &Form::byName, isStem ? stem.whole() : hashName(entry.name), number, parts,
+    add(names, &Form::byName, isStem ? stem.whole() : hashName(entry.name), number,
         Likeness::Exact);
-    add(names, &Form::byStem, stem.whole(), number, parts, Likeness::Suffix);
+    add(names, &Form::byStem, stem.whole(), number, Likeness::Suffix);
     heads.add(stem.hashOfHead());
     if (!isStem)
       otherStems.add(stem.whole().hash());
     for (const std::string &variant : otherVariants(parts.stem)) {
       HashedName other(saver.save(StringRef(variant)));
-      add(names, &Form::byStem, other.whole(), number, parts, Likeness::Variant);
+      add(names, &Form::byStem, other.whole(), number, Likeness::Variant);
       heads.add(other.hashOfHead());
       otherStems.add(other.whole().hash());
     }
     if (isRustV0(parts.stem)) {
       StringRef path = saver.save(StringRef(withoutCrateHashes(parts.stem)));
-      add(rustPaths, &Form::byStem, hashName(path), number, parts, Likeness::Hash);
+      add(rustPaths, &Form::byStem, hashName(path), number, Likeness::Hash);
     }
   }
 }
@@ -104,11 +86,8 @@ void NameTable::forEach(const Index &index, uint32_t Form::*list, CachedHashStri
         visitAll(index.ofFile.lookup({text, number->second}),
                  [&](const Wanted &each) { f(each, /*isOfFile=*/true); });
   visitAll(form->second, [&](const Wanted &each) {
-    bool isOfThese = each.tellsFile && !entryGroups.isShared(each.group) &&
-                     llvm::any_of(files, [&](CachedHashStringRef file) {
-                       return file.val() == profile.entries[each.group].file;
-                     });
-    if (!isOfThese)
+    StringRef file = profile.entries[each.entry].file;
+    if (file.empty() || llvm::none_of(files, [&](auto other) { return other.val() == file; }))
       f(each, /*isOfFile=*/false);
   });
 }
@@ -118,17 +97,16 @@ void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashString
   StringRef name = hashed.text();
   NameParts parts = takeApart(name);
   auto visitOther = [&](const Wanted &wanted, bool isOfFile) {
-    bool isExact =
-        !entryGroups.isShared(wanted.group) && profile.entries[wanted.group].name == name;
-    if (!isExact)
-      if (std::optional<Likeness> likeness = compare(partsOf(wanted), parts))
-        visit({wanted.group, std::max(*likeness, wanted.least), isOfFile});
+    StringRef other = profile.entries[wanted.entry].name;
+    if (other != name)
+      if (std::optional<Likeness> likeness = compare(takeApart(other), parts))
+        visit({wanted.entry, std::max(*likeness, wanted.least), isOfFile});
   };
   if (heads.mayContain(hashed.hashOfHead())) {
     CachedHashStringRef whole = hashed.whole();
     CachedHashStringRef stem = hashed.isPlain() ? whole : hashName(parts.stem);
     forEach(names, &Form::byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
-      visit({wanted.group, Likeness::Exact, isOfFile});
+      visit({wanted.entry, Likeness::Exact, isOfFile});
     });
     // Most names that are found at all are found exactly.
     if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
@@ -137,7 +115,7 @@ void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashString
   if (!rustPaths.forms.empty() && isRustV0(name))
     forEach(rustPaths, &Form::byStem, hashName(withoutCrateHashes(parts.stem)), files,
             [&](const Wanted &wanted, bool isOfFile) {
-              if (partsOf(wanted).stem != parts.stem)
+              if (takeApart(profile.entries[wanted.entry].name).stem != parts.stem)
                 visitOther(wanted, isOfFile);
             });
 }

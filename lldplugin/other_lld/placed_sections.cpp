@@ -2,8 +2,7 @@
 
 #include "other_lld/placed_sections.h"
 #include "elf/elf_object.h"
-#include "names/hashed_name.h"
-#include "names/name_filter.h"
+#include "names/name_hashes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"

@@ -9,7 +9,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_EXPECTED_PART_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_EXPECTED_PART_H
 
-#include "startup_set/left_out_part.h"
+#include "startup_set/search.h"
 
 namespace frontload {
 

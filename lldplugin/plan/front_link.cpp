@@ -1,7 +1,7 @@
 //===- front_link.cpp - one link with a front ------------------------------===//
 
 #include "plan/front_link.h"
-#include "names/hashed_name.h"
+#include "names/name_hashes.h"
 #include "plan/other_script.h"
 #include "profile/tiers.h"
 #include "program/own_files.h"

@@ -2,7 +2,6 @@
 
 #include "plan/front_weighing.h"
 #include "cold_start/io_model.h"
-#include "cold_start/prefetched_ranges.h"
 #include "cold_start/program_loading.h"
 #include "cold_start/start_model.h"
 #include "llvm/ADT/DenseMap.h"

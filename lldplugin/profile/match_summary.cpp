@@ -68,6 +68,19 @@ std::string MatchSummary::describe() const {
   return text;
 }
 
+/// The first ten missing names, one in a line.
+static std::string listMissing(ArrayRef<StringRef> missing) {
+  std::string text;
+  raw_string_ostream os(text);
+  for (StringRef name : missing.take_front(maxInList)) {
+    os << "\n  ";
+    writeName(os, name);
+  }
+  if (missing.size() > maxInList)
+    os << "\n  ... and " << missing.size() - maxInList << " more";
+  return text;
+}
+
 MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef option) const {
   auto about = [&](const Twine &text) { return (path + ": " + text).str(); };
   if (!isBelow(percent))
@@ -76,25 +89,13 @@ MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef optio
     return {about("it has no names that a link could place"),
             "the profile belongs to another program, or is out of date: record it again", true};
   std::string missingNames = ("accept less with " + option + "=PERCENT; missing:").str();
-  missingNames += listMissing();
+  missingNames += listMissing(missing);
   if (found == 0)
     return {about("none of its " + Twine(total()) + " names is in this link"),
             "the profile belongs to another program, or is out of date: record it again, or " +
                 missingNames,
             true};
   return {about(describe()), "record the profile again, or " + missingNames, true};
-}
-
-std::string MatchSummary::listMissing() const {
-  std::string text;
-  raw_string_ostream os(text);
-  for (StringRef name : ArrayRef(missing).take_front(maxInList)) {
-    os << "\n  ";
-    writeName(os, name);
-  }
-  if (missing.size() > maxInList)
-    os << "\n  ... and " << missing.size() - maxInList << " more";
-  return text;
 }
 
 std::optional<double> parseMinMatch(StringRef text) {

@@ -44,10 +44,6 @@ struct MatchSummary {
   /// The message about the profile at `path`: an error if less than `percent` of the names is
   /// found. `option` of the linker sets this limit.
   MatchVerdict judge(llvm::StringRef path, double percent, llvm::StringRef option) const;
-
-private:
-  /// The first ten missing names, one in a line.
-  std::string listMissing() const;
 };
 
 /// Parses the value of --min-match: percent, from 0 to 100.

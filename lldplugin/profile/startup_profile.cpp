@@ -33,34 +33,26 @@ static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &k
   if (!s.contains('\\'))
     return s;
   std::string &result = kept.emplace_back();
-  result.reserve(s.size());
-  for (size_t i = 0; i < s.size(); ++i) {
-    if (s[i] != '\\') {
-      result.push_back(s[i]);
-      continue;
-    }
-    if (++i == s.size())
-      return std::nullopt;
+  for (StringRef rest = s; !rest.empty();) {
+    auto [plain, escape] = rest.split('\\');
+    result += plain;
     uint8_t byte;
-    switch (s[i]) {
-    case '\\':
-      result.push_back('\\');
+    if (plain.size() == rest.size()) {
       break;
-    case 't':
-      result.push_back('\t');
-      break;
-    case 'n':
-      result.push_back('\n');
-      break;
-    case 'x':
-      if (s.substr(i + 1, 2).size() != 2 || s.substr(i + 1, 2).getAsInteger(16, byte))
-        return std::nullopt;
-      result.push_back(static_cast<char>(byte));
-      i += 2;
-      break;
-    default:
+    } else if (escape.consume_front("\\")) {
+      result += '\\';
+    } else if (escape.consume_front("t")) {
+      result += '\t';
+    } else if (escape.consume_front("n")) {
+      result += '\n';
+    } else if (escape.consume_front("x") && escape.size() >= 2 &&
+               !escape.take_front(2).getAsInteger(16, byte)) {
+      result += static_cast<char>(byte);
+      escape = escape.drop_front(2);
+    } else {
       return std::nullopt;
     }
+    rest = escape;
   }
   return result;
 }
@@ -68,28 +60,26 @@ static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &k
 std::string escapeName(StringRef name) {
   std::string result;
   auto isPlain = [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; };
-  for (size_t i = 0; i < name.size();) {
-    const char *plainEnd = std::find_if_not(name.begin() + i, name.end(), isPlain);
-    result.append(name.begin() + i, plainEnd); // usually the whole name
-    i = plainEnd - name.begin();
-    if (i == name.size())
-      break;
-    const auto *at = name.bytes_begin() + i;
-    uint8_t byte = *at;
-    size_t length = byte < 0x80 ? 1 : getNumBytesForUTF8(byte);
+  while (true) {
+    StringRef plain = name.take_while(isPlain); // usually the whole name
+    result += plain;
+    name = name.drop_front(plain.size());
+    if (name.empty())
+      return result;
+    uint8_t byte = name.front();
+    size_t length = 1;
     if (byte == '\\')
       result += "\\\\";
     else if (byte == '\t')
       result += "\\t";
     else if (byte == '\n')
       result += "\\n";
-    else if (byte < 0x20 || byte == 0x7f || !isLegalUTF8Sequence(at, name.bytes_end()))
-      result += "\\x" + utohexstr(byte, /*LowerCase=*/true, /*Width=*/2), length = 1;
+    else if (byte >= 0x80 && isLegalUTF8Sequence(name.bytes_begin(), name.bytes_end()))
+      result += name.take_front(length = getNumBytesForUTF8(byte));
     else
-      result += name.substr(i, length);
-    i += length;
+      result += "\\x" + utohexstr(byte, /*LowerCase=*/true, /*Width=*/2);
+    name = name.drop_front(length);
   }
-  return result;
 }
 
 /// Parses a count of at least `min`.

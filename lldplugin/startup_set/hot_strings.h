@@ -14,11 +14,13 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_HOT_STRINGS_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_HOT_STRINGS_H
 
-#include "names/name_filter.h"
+#include "names/name_hashes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/xxhash.h"
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -33,7 +35,14 @@ inline bool isStringSection(llvm::StringRef name) {
 class HotStrings {
 public:
   /// Adds a string without its terminating zero. `contents` must outlive this object.
-  void add(llvm::StringRef contents);
+  void add(llvm::StringRef contents) {
+    uint64_t hash = llvm::xxh3_64bits(contents);
+    if (hash >= ~uint64_t(0) - 1)
+      return; // DenseMap reserves these two keys
+    filter.add(uint32_t(hash));
+    if (known.try_emplace(hash, State::Absent).second)
+      strings.push_back(contents);
+  }
   /// The strings that were added, each once.
   llvm::ArrayRef<llvm::StringRef> contents() const { return strings; }
 
@@ -45,15 +54,31 @@ public:
   }
 
   /// The same for a linker that computes the hash itself.
-  void see(llvm::StringRef contents);
+  void see(llvm::StringRef contents) {
+    if (auto it = known.find(llvm::xxh3_64bits(contents)); it != known.end())
+      it->second = State::Elsewhere;
+  }
 
   /// Marks the hot strings at the beginning of `section`, a merged section of zero-terminated
   /// strings, as placed. Returns their size in bytes.
-  uint64_t placePrefix(llvm::StringRef section);
+  uint64_t placePrefix(llvm::StringRef section) {
+    llvm::StringRef rest = section;
+    while (!rest.empty()) {
+      size_t end = rest.find('\0');
+      if (end == llvm::StringRef::npos)
+        break;
+      auto it = known.find(llvm::xxh3_64bits(rest.take_front(end)));
+      if (it == known.end())
+        break;
+      it->second = State::Placed;
+      rest = rest.drop_front(end + 1);
+    }
+    return section.size() - rest.size();
+  }
   /// What became of a hot string: it is not in the link; it is, perhaps only in debug information
   /// or in a section that is not gathered; or it is placed.
   enum class State : uint8_t { Absent, Elsewhere, Placed };
-  State state(llvm::StringRef contents) const;
+  State state(llvm::StringRef contents) const { return known.lookup(llvm::xxh3_64bits(contents)); }
 
   /// lld keeps bits 1 to 31 of a hash, and shards by the five highest of them (MergeNoTailSection).
   static constexpr uint64_t shardBits = uint64_t(31) << 27;
@@ -61,7 +86,15 @@ public:
 
 private:
   /// Whether a hot string has this hash. If so, notes it as linked.
-  bool seeHash(uint64_t hash);
+  bool seeHash(uint64_t hash) {
+    if (!filter.mayContain(uint32_t(hash)))
+      return false;
+    auto it = known.find(hash);
+    if (it == known.end())
+      return false;
+    std::atomic_ref(it->second).store(State::Elsewhere, std::memory_order_relaxed);
+    return true;
+  }
 
   /// Nearly all strings of a link are cold.
   NameFilter filter{1 << 20};

@@ -1,6 +1,7 @@
 //===- identical_code.cpp - finds code that the linker will fold -----------===//
 
 #include "startup_set/identical_code.h"
+#include "names/name_hashes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -8,6 +9,25 @@ using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
+
+namespace {
+/// A section of code that may be folded with others of the same hash.
+struct FoldableCode {
+  uint32_t section;
+  uint64_t hash;
+  bool isNamed; ///< in the profile
+};
+using FoldableCodes = SmallVector<FoldableCode, 0>;
+} // namespace
+
+static bool goesByLists(Folding folding) {
+  return folding == Folding::Listed || folding == Folding::ListedAndHidden;
+}
+
+/// Whether code of `object` may be folded at all.
+template <class ELFT> static bool mayFold(const ElfObject<ELFT> &object, Folding folding) {
+  return goesByLists(folding) ? object.listsSignificantSymbols() : folding == Folding::All;
+}
 
 /// A hash that is equal for sections that a linker may fold. `relocations` is the table of the
 /// section's relocations, or null.
@@ -78,6 +98,76 @@ static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding fo
     });
   });
   return result;
+}
+
+static bool isGlobal(uint8_t binding) { return binding != ELF::STB_LOCAL; }
+
+/// Calls `visit` with each symbol that is defined in one of the sections.
+template <class ELFT, class Visit>
+static void forEachSymbolIn(const ObjectScan<ELFT> &scan, const FoldableCodes &codes, Visit visit) {
+  if (codes.empty())
+    return;
+  DenseSet<uint32_t> sections;
+  for (const FoldableCode &code : codes)
+    sections.insert(code.section);
+  for (const auto &symbol : scan.object->symbols())
+    if (uint32_t section = scan.object->sectionOf(symbol); sections.contains(section))
+      visit(symbol, section);
+}
+
+/// Of the global symbols in `codes`, and perhaps others, those whose addresses matter in any
+/// object.
+template <class ELFT>
+static DenseSet<CachedHashStringRef> significantNames(const ObjectScans<ELFT> &scans,
+                                                      const std::vector<FoldableCodes> &codes) {
+  NameFilter asked(1 << 18);
+  for (auto [scan, ofObject] : zip_equal(scans.all, codes))
+    forEachSymbolIn(scan, ofObject, [&](const auto &symbol, uint32_t) {
+      if (isGlobal(symbol.getBinding()))
+        asked.add(hashName(scan.object->name(symbol)).hash());
+    });
+  DenseSet<CachedHashStringRef> names;
+  for (const ObjectScan<ELFT> &scan : scans.all) {
+    if (!scan.object)
+      continue;
+    auto add = [&](const typename ELFT::Sym &symbol) {
+      if (!isGlobal(symbol.getBinding()))
+        return;
+      if (CachedHashStringRef name = hashName(scan.object->name(symbol));
+          asked.mayContain(name.hash()))
+        names.insert(name);
+    };
+    if (scan.object->listsSignificantSymbols())
+      scan.object->forEachSignificantSymbol(add);
+    else // the address of any symbol may matter
+      llvm::for_each(scan.object->symbols(), add);
+  }
+  return names;
+}
+
+/// Drops identical code that the linker keeps apart; `codes` has a list for each object.
+template <class ELFT>
+static void dropKeptApart(const ObjectScans<ELFT> &scans, Folding folding,
+                          std::vector<FoldableCodes> &codes) {
+  if (!goesByLists(folding))
+    return;
+  DenseSet<CachedHashStringRef> significant = significantNames(scans, codes);
+  for (auto [scan, ofObject] : zip_equal(scans.all, codes)) {
+    if (ofObject.empty())
+      continue;
+    DenseSet<uint32_t> kept;
+    forEachSymbolIn(scan, ofObject, [&](const auto &symbol, uint32_t section) {
+      bool isSeen = symbol.getVisibility() == ELF::STV_DEFAULT ||
+                    symbol.getVisibility() == ELF::STV_PROTECTED;
+      if (isGlobal(symbol.getBinding()) &&
+          ((folding == Folding::ListedAndHidden && isSeen) ||
+           significant.contains(hashName(scan.object->name(symbol)))))
+        kept.insert(section);
+    });
+    scan.object->forEachSignificantSymbol(
+        [&](const auto &symbol) { kept.insert(scan.object->sectionOf(symbol)); });
+    erase_if(ofObject, [&](const FoldableCode &code) { return kept.contains(code.section); });
+  }
 }
 
 template <class ELFT>

@@ -1,8 +1,12 @@
 //===- identical_code.h - finds code that the linker will fold -------------===//
 //
 // With --icf a linker keeps one of several identical functions, not necessarily the one that a
-// profile names. So all functions that it folds (code_folding.h) with a startup function belong to
-// the startup set: the one that is kept gets the place, and the others take none.
+// profile names. So all functions that it folds with a startup function belong to the startup set:
+// the one that is kept gets the place, and the others take none.
+//
+// --icf=safe folds only functions whose addresses do not matter: compilers list the symbols with
+// significant addresses in each object (.llvm_addrsig). To lld, all symbols of an object without a
+// list are significant, and all that the output exports.
 //
 // This guesses from each section alone what the linker will find identical: bytes and flags must be
 // equal, and relocations as far as an object tells. If the linker does not fold two sections after
@@ -13,8 +17,9 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
 
-#include "startup_set/code_folding.h"
 #include "startup_set/matches.h"
+#include "startup_set/object_scan.h"
+#include "startup_set/search.h"
 
 namespace frontload {
 

@@ -5,7 +5,8 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/BinaryFormat/ELF.h"
-#include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include <string>
 
 namespace frontload {
@@ -13,15 +14,23 @@ namespace frontload {
 /// An input object of a link.
 struct InputObject {
   llvm::MemoryBufferRef buffer;
-  llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
-  bool isLazy = false;     ///< whether it is linked only if needed
-  bool isLinked = false;   ///< whether it is a program or shared library
-  bool isMapped = false;   ///< whether it is a file that only we have mapped
+  llvm::StringRef archive;             ///< the path of the archive it is a member of, else empty
+  bool isLazy = false;                 ///< whether it is linked only if needed
+  bool isLinked = false;               ///< whether it is a program or shared library
+  llvm::MemoryBuffer *owner = nullptr; ///< of a file that nobody else reads
 
   /// Frees the pages of a mapped file, which may be large. Later accesses read them again.
-  void letGo() const;
+  void letGo() const {
+    if (owner)
+      owner->dontNeedIfMmap();
+  }
   /// The name in profiles: the base name of its file, or `base name of archive(member)`.
-  std::string name() const;
+  std::string name() const {
+    llvm::StringRef file = llvm::sys::path::filename(buffer.getBufferIdentifier());
+    if (archive.empty())
+      return file.str();
+    return (llvm::sys::path::filename(archive) + "(" + file + ")").str();
+  }
   bool isElf() const { return buffer.getBuffer().starts_with(llvm::ELF::ElfMagic); }
 };
 

@@ -88,15 +88,14 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
       finds.coldParts.insert(section);
     auto mayAgree = ArrayRef(files).take_front(isLocal && contents.hasFiles ? files.size() : 0);
     wanted.names.find(name, mayAgree, [&](const NameTable::Match &found) {
-      const ProfileEntry &profiled =
-          wanted.profile.entries[wanted.names.groups().first(found.group)];
+      const ProfileEntry &profiled = wanted.profile.entries[found.entry];
       // Only an exact name may be of another kind: importers of names may not know the kind.
       bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
       bool isOfKind = !section || isCode == (profiled.kind == EntryKind::Function);
       if (found.likeness != Likeness::Exact && !isOfKind)
         return;
       FindRank rank(found.likeness, isLocal, !profiled.file.empty(), found.isOfFile);
-      EntryMatch match{found.group, rank, {name.text(), scan.number, isLocal}};
+      EntryMatch match{found.entry, rank, {name.text(), scan.number, isLocal}};
       if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
         match.section = section, match.sectionClass = *c;
       else
@@ -126,15 +125,12 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
     if (wanted.notesUnnamed)
       noteUnnamed(scan, uint32_t(index), section);
     // A COMDAT section is as good as the recorded object's, and may be the one that is kept.
-    bool isCopy = hasOwned && (section.sh_flags & ELF::SHF_GROUP) &&
-                  (section.sh_flags & ELF::SHF_ALLOC) && !(section.sh_flags & ELF::SHF_EXECINSTR);
-    if (!isCopy && entryOf.empty())
-      continue;
-    bool mayTell = isCopy && mayTellOwner(object.nameBegin(section));
+    constexpr uint64_t copy = ELF::SHF_GROUP | ELF::SHF_ALLOC;
+    bool mayTell = hasOwned && (section.sh_flags & (copy | ELF::SHF_EXECINSTR)) == copy &&
+                   mayTellOwner(object.nameBegin(section));
     if (!mayTell && entryOf.empty())
       continue;
     StringRef name = object.name(section);
-    uint32_t hash = StringMapImpl::hash(name);
     auto match = [&](uint32_t entry) {
       EntryMatch found{entry,
                        FindRank(Likeness::Exact, true, true, true),
@@ -147,18 +143,18 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
         return;
       scan.matches.push_back(found);
     };
-    auto matchAll = [&](StringRef called, uint32_t itsHash) {
-      auto owned = mayTell ? wanted.contents.ownedSections(called, itsHash) : ArrayRef<uint32_t>();
-      auto own = owned.empty() ? entryOf.find(called, itsHash) : entryOf.end();
+    auto matchAll = [&](StringRef called) {
+      auto owned = mayTell ? wanted.contents.ownedSections(called) : ArrayRef<uint32_t>();
+      auto own = owned.empty() ? entryOf.find(called) : entryOf.end();
       llvm::for_each(owned, match);
       if (own != entryOf.end())
         match(own->second);
       return !owned.empty() || own != entryOf.end();
     };
-    if (matchAll(name, hash))
+    if (matchAll(name))
       continue;
     if (std::string unmarked = unmarkedName(name); !unmarked.empty())
-      matchAll(unmarked, StringMapImpl::hash(unmarked));
+      matchAll(unmarked);
   }
 }
 

@@ -9,48 +9,32 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
-                   const EntryGroups &groups, FoundNames &found, EntryPlaces &places) {
-  GroupFinds finds(groups, found);
-  for (const ObjectScan<ELFT> &scan : scans.all)
-    for (const EntryMatch &m : scan.matches)
-      finds.note(m.entry, m.rank);
-  finds.endNotes();
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
+                   EntryPlaces &places) {
   size_t numMatches = 0;
-  for (const ObjectScan<ELFT> &scan : scans.all)
+  for (const ObjectScan<ELFT> &scan : scans.all) {
     numMatches += scan.matches.size();
+    for (const EntryMatch &m : scan.matches)
+      found.note(m.entry, m.rank);
+  }
   places.movable.reserve(places.movable.size() + numMatches);
-  SmallVector<EntryMatch, 0> more;
-  for (ObjectScan<ELFT> &scan : scans.all) {
-    // There may be millions of matches, so kept ones overwrite visited ones, as long as there is
-    // room: a match of several entries is kept once for each.
-    more.clear();
-    size_t numKept = 0;
-    for (size_t i = 0; i < scan.matches.size(); ++i) {
-      const EntryMatch m = scan.matches[i];
-      finds.accept(m.entry, m.rank, m.definition, [&](uint32_t entry) {
-        EntryMatch own = m;
-        own.entry = entry;
-        if (m.section) {
-          if (more.empty() && numKept <= i)
-            scan.matches[numKept++] = own;
-          else
-            more.push_back(own);
-          places.movable.push_back(placeOf(scan, own));
-          return;
-        }
-        places.isKept[entry] = true;
-        if (!m.keptSection)
-          return;
-        places.kept.push_back(placeOf(scan, own));
-        const ProfileEntry &profiled = profile.entries[entry];
+  for (ObjectScan<ELFT> &scan : scans.all)
+    erase_if(scan.matches, [&](const EntryMatch &m) {
+      if (!found.accept(m.entry, m.rank, m.definition))
+        return true;
+      if (m.section) {
+        places.movable.push_back(placeOf(scan, m));
+        return false;
+      }
+      places.isKept[m.entry] = true;
+      if (m.keptSection) {
+        places.kept.push_back(placeOf(scan, m));
+        const ProfileEntry &profiled = profile.entries[m.entry];
         scan.touchedOthers[m.keptSection] +=
             profile.share(profiled) * std::max(1.0, static_cast<double>(profiled.windows));
-      });
-    }
-    scan.matches.truncate(numKept);
-    scan.matches.append(more.begin(), more.end());
-  }
+      }
+      return true;
+    });
 }
 
 /// Calls `visit(section, windows)` for the named data sections larger than a window, with the
@@ -63,24 +47,13 @@ static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
         scan.object->sections()[m.section].sh_size > windowBytes)
       large.push_back(m.section);
   if (!large.empty())
-    forEachRelocated(*scan.object, large, [&](uint32_t index, const auto &relocations) {
-      visit(index, relocatedWindows(*scan.object, scan.object->sections()[index], relocations));
-    });
+    forEachRelocated(*scan.object, large, visit);
 }
 
 /// Whether a section of this class has to be worth its place in the front.
 static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
-  switch (c) {
-  case SectionClass::Text:
-  case SectionClass::Rodata:
-    return true;
-  case SectionClass::Relro:
-  case SectionClass::Data:
-    return unnamed != UnnamedRule::Kept;
-  case SectionClass::Bss:
-    return false;
-  }
-  llvm_unreachable("a class without a rule");
+  bool isConstant = c == SectionClass::Text || c == SectionClass::Rodata;
+  return isConstant || (c != SectionClass::Bss && unnamed != UnnamedRule::Kept);
 }
 
 /// Notes the touched stretch of a left-out section, if it is worth a request of its own. Only for
@@ -194,8 +167,8 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const Startu
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
-                              FoundNames &, EntryPlaces &);                                        \
+  template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, FoundNames &,           \
+                              EntryPlaces &);                                                      \
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
   template void leaveOutSparse(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)

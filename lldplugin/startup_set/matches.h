@@ -8,10 +8,9 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
 
-#include "names/entry_groups.h"
 #include "profile/startup_profile.h"
-#include "startup_set/entry_place.h"
 #include "startup_set/object_scan.h"
+#include "startup_set/search.h"
 #include "startup_set/unnamed_sections.h"
 
 namespace frontload {
@@ -26,8 +25,8 @@ template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const Ent
 /// Drops the matches that do not count, and those in sections that keep their place. `places` gets
 /// the place of each match that counts.
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
-                   const EntryGroups &groups, FoundNames &found, EntryPlaces &places);
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
+                   EntryPlaces &places);
 
 /// Turns the matches into sections of the front, or of the region behind it. `unnamed` decides
 /// whether writable data has to be worth its place. Large, sparsely touched sections are noted in

@@ -10,9 +10,9 @@
 
 #include "elf/elf_object.h"
 #include "names/found_names.h"
-#include "names/name_filter.h"
+#include "names/name_hashes.h"
 #include "startup_set/input_object.h"
-#include "startup_set/left_out_part.h"
+#include "startup_set/search.h"
 #include "startup_set/share_work.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/CachedHashString.h"
@@ -44,8 +44,7 @@ bool lower(Map &map, const Key &key, const Value &value) {
   return isNew;
 }
 
-/// A definition that an entry of the profile may stand for. `entry` is a group of entries until
-/// settleMatches().
+/// A definition that an entry of the profile may stand for.
 struct EntryMatch {
   uint32_t entry;
   FindRank rank;
@@ -97,17 +96,6 @@ template <class ELFT> struct ObjectScan : SymbolFinds {
 
   /// Indices of sections with unusual names, and of writable data (unnamed_sections.h).
   llvm::SmallVector<uint32_t, 0> unusual, writable;
-
-  /// Calls `visit` with the name and the section of each symbol that may be in the set.
-  template <class Visit>
-  void forEachOf(llvm::ArrayRef<GlobalSymbol> symbols, const NameFilter &set, Visit visit) const {
-    for (GlobalSymbol global : symbols)
-      if (set.mayContain(global.hash)) {
-        const auto &symbol = object->symbols()[global.index];
-        visit(llvm::CachedHashStringRef(object->name(symbol), global.hash),
-              object->sectionOf(symbol));
-      }
-  }
 
   /// Sections of the front that are larger than the faults for their touched windows would read:
   /// index, and excess in bytes.

@@ -38,10 +38,8 @@ ProfileContents::ProfileContents(const StartupProfile &profile) : hasData(profil
       continue;
     std::string unmarked = unmarkedName(entry.name);
     for (StringRef name : {StringRef(entry.name), StringRef(unmarked)})
-      if (!name.empty()) {
+      if (!name.empty())
         owned[name].push_back(i);
-        ownedNames.add(StringMapImpl::hash(name));
-      }
   }
 }
 
@@ -50,8 +48,8 @@ ArrayRef<uint32_t> ProfileContents::sectionsOf(StringRef object) const {
   return it == ofObject.end() ? ArrayRef<uint32_t>() : ArrayRef<uint32_t>(it->second);
 }
 
-ArrayRef<uint32_t> ProfileContents::ownedSections(StringRef name, uint32_t hash) const {
-  auto it = ownedNames.mayContain(hash) ? owned.find(name, hash) : owned.end();
+ArrayRef<uint32_t> ProfileContents::ownedSections(StringRef name) const {
+  auto it = owned.find(name);
   return it == owned.end() ? ArrayRef<uint32_t>() : ArrayRef<uint32_t>(it->second);
 }
 

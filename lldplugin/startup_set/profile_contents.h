@@ -8,7 +8,6 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_PROFILE_CONTENTS_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_PROFILE_CONTENTS_H
 
-#include "names/name_filter.h"
 #include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseSet.h"
@@ -32,15 +31,13 @@ public:
   /// Whether there are entries of sections whose names contain their owners.
   bool hasOwnedSections() const { return !owned.empty(); }
   /// The entries of such sections with this name, or with this unmarkedName(), of any object.
-  /// `hash` is StringMap's hash of the name.
-  llvm::ArrayRef<uint32_t> ownedSections(llvm::StringRef name, uint32_t hash) const;
+  llvm::ArrayRef<uint32_t> ownedSections(llvm::StringRef name) const;
   /// Whether a section of this name and class names its owner, and is among the entries.
   bool hasOwnedSection(llvm::StringRef name, SectionClass c) const;
 
 private:
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> ofObject;
   llvm::StringMap<llvm::SmallVector<uint32_t, 1>> owned;
-  NameFilter ownedNames{1 << 16};
   llvm::DenseSet<llvm::StringRef> strings;
 };
 

@@ -12,6 +12,13 @@
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
 // more that is touched, but a megabyte that is not.
 //
+// Beyond the startup set, a user's run first touches sections that the startup set refers to (by
+// calls, and by its virtual tables). These sections follow the front, in the order of the link.
+// Measured with cc1 trained on six compilations and run on another, which touches 312 functions
+// that are not in the front: 123 faults and 36.8 MB; without, 128 and 38.5. Trained on one: 718 and
+// 62.8 MB; without, 748 and 64.1. Without virtual tables, or in the order of callers, or with the
+// callees of these sections, the result was a little worse.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_RELOCATION_WALK_H
@@ -34,6 +41,8 @@ public:
   /// ObjectScan::referred, and are the next frontier. The first step begins at the named sections,
   /// and also notes their calls.
   void step();
+  /// Puts the functions that the front calls behind it: ObjectScan::next.
+  void placeCalls();
 
 private:
   using Shdr = typename ELFT::Shdr;

@@ -2,7 +2,7 @@
 //
 // The steps: look up the symbols of all objects in the profile (look_up.h), decide which matches
 // count (matches.h), add code that the linker will fold with them (identical_code.h), follow
-// relocations to data (relocation_walk.h), and put the called functions next (next_sections.h).
+// relocations to data, and put the called functions next (relocation_walk.h).
 //
 // This runs over all objects of a link, most of which the linker will not even extract from their
 // archives, so it must be quick: a few nanoseconds per symbol, and all in parallel.
@@ -14,7 +14,6 @@
 #include "startup_set/identical_code.h"
 #include "startup_set/look_up.h"
 #include "startup_set/matches.h"
-#include "startup_set/next_sections.h"
 #include "startup_set/relocation_walk.h"
 #include "startup_set/unnamed_sections.h"
 #include "llvm/Support/MathExtras.h"
@@ -79,7 +78,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
     hasEnd |= scan.definesEnd;
     isGo |= scan.isGo;
   }
-  settleMatches(scans, profile, names->groups(), found, places);
+  settleMatches(scans, profile, found, places);
   if (folding != Folding::None)
     addIdenticalCode(scans, folding, places.movable);
   placeMatches(scans, profile, unnamed);
@@ -88,7 +87,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   walk.step();
   walk.step();
   leaveOutSparse(scans, profile);
-  placeCalls(scans, profile);
+  walk.placeCalls();
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
     // The loader relocates data in every run.

@@ -8,27 +8,18 @@ using namespace llvm::object;
 
 namespace frontload {
 
-OtherOutput &OtherOutput::operator+=(const OtherOutput &other) {
-  bytes += other.bytes;
-  flags |= other.flags;
-  isZeros &= other.isZeros;
-  keepsPlace |= other.keepsPlace;
-  windows += other.windows;
-  return *this;
-}
-
 /// Notes the unnamed sections of .data.rel.ro that are worth a place because the loader writes to
 /// them in ObjectScan::relocatedRelro, and the size of all others in ObjectScan::idleRelro.
 template <class ELFT> static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<uint32_t> unnamed) {
   const ElfObject<ELFT> &object = *scan.object;
   for (uint32_t index : unnamed)
     scan.idleRelro += object.sections()[index].sh_size;
-  forEachRelocated(object, unnamed, [&](uint32_t index, const auto &relocations) {
-    const auto &section = object.sections()[index];
-    if (!belongsToFront(section.sh_size, relocatedWindows(object, section, relocations), 1))
+  forEachRelocated(object, unnamed, [&](uint32_t index, double windows) {
+    uint64_t size = object.sections()[index].sh_size;
+    if (!belongsToFront(size, windows, 1))
       return;
     scan.relocatedRelro.push_back(index);
-    scan.idleRelro -= section.sh_size;
+    scan.idleRelro -= size;
   });
 }
 
@@ -50,9 +41,8 @@ static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isReloc
   if (unnamed.empty())
     return;
   if (isRelocated)
-    forEachRelocated(object, unnamed, [&](uint32_t index, const auto &relocations) {
-      const auto &section = object.sections()[index];
-      if (belongsToFront(section.sh_size, relocatedWindows(object, section, relocations), 1))
+    forEachRelocated(object, unnamed, [&](uint32_t index, double windows) {
+      if (belongsToFront(object.sections()[index].sh_size, windows, 1))
         scan.referred.try_emplace(index, Place{rank, SectionClass::Data});
     });
   // Conservative garbage collectors scan from data_start, which the start files of the C library
@@ -146,11 +136,10 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
     found.push_back(index);
   }
   if (isRelocated && !found.empty())
-    forEachRelocated(object, found, [&](uint32_t index, const auto &relocations) {
+    forEachRelocated(object, found, [&](uint32_t index, double windows) {
       const auto &section = object.sections()[index];
       if (section.sh_flags & ELF::SHF_WRITE)
-        result[outputNameOf(object.name(section))].windows +=
-            relocatedWindows(object, section, relocations);
+        result[outputNameOf(object.name(section))].windows += windows;
     });
   return result;
 }

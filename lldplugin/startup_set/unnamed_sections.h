@@ -13,7 +13,7 @@
 
 #include "startup_set/front_worth.h"
 #include "startup_set/object_scan.h"
-#include "startup_set/other_outputs.h"
+#include "startup_set/search.h"
 
 namespace frontload {
 
@@ -37,15 +37,17 @@ double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr
   return double(std::min<uint64_t>(windows, (section.sh_size + windowBytes - 1) / windowBytes));
 }
 
-/// Calls `visit(index, relocations)` for each of the sections, by index, that has relocations.
+/// Calls `visit(index, windows)` for each of the sections, by index, that has relocations, with the
+/// number of its windows that the loader writes to.
 template <class ELFT, class Visit>
 void forEachRelocated(const ElfObject<ELFT> &object, llvm::ArrayRef<uint32_t> sections,
                       Visit visit) {
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> origins;
   for (uint32_t index : sections)
     origins.push_back({index, index}); // visit() gets the first
-  object.forEachRelocationsOf(
-      origins, [&](const auto &relocations, uint32_t index) { visit(index, relocations); });
+  object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t index) {
+    visit(index, relocatedWindows(object, object.sections()[index], relocations));
+  });
 }
 
 /// Adds the noted writable data that startup touches, although no entry names it, to

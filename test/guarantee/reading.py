@@ -36,7 +36,7 @@ class Reading:
 def predicted(program: Path, traces: Sequence[Path], *options: str,
               devices: Sequence[str] = ("ssd",)) -> list[Reading]:
     """What each of the traced runs would read of a program that starts cold."""
-    command = [_PREDICT, "--json", f"--device={','.join(devices)}", *options, program, *traces]
+    command = [_PREDICT, f"--device={','.join(devices)}", *options, program, *traces]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, f"{command}\n{result.stderr}"
     return [_reading(prediction["devices"])
@@ -46,7 +46,7 @@ def predicted(program: Path, traces: Sequence[Path], *options: str,
 @functools.cache
 def _devices() -> dict[str, dict]:
     """The figures of each kind of device, by its name."""
-    result = subprocess.run([_PREDICT, "--list-devices", "--json"], capture_output=True, check=True)
+    result = subprocess.run([_PREDICT, "--list-devices"], capture_output=True, check=True)
     return {device["name"]: device for device in json.loads(result.stdout)["devices"]}
 
 

@@ -16,7 +16,7 @@ def predict(program, *options) -> dict:
     """A start that touches nothing but what the kernel and the dynamic linker do."""
     trace = program.with_suffix(".trace")
     check_run(BUILD / "bin/frontload-trace", "-o", trace, "--", program)
-    predicted = json.loads(check_run(BUILD / "bin/frontload-predict", "--json", *options,
+    predicted = json.loads(check_run(BUILD / "bin/frontload-predict", *options,
                                      program, trace))
     trace.unlink()
     return predicted["predictions"][0]["devices"]["hdd"]

@@ -47,7 +47,7 @@ def predict(run, build):
     """predict(program, *arguments): the figures of the first trace on the first device."""
 
     def predict(*arguments) -> dict:
-        result = run(build / "bin/frontload-predict", "--json", *arguments)
+        result = run(build / "bin/frontload-predict", *arguments)
         return json.loads(result.stdout)["predictions"][0]
 
     return predict
@@ -178,24 +178,24 @@ def test_forked_children_are_part_of_their_run(tmp_path, link, run, build):
     child = program.trace(tmp_path / "1", "f3", "main", minor=2, run=7, pid=9, forked=1)
     parent = program.trace(tmp_path / "2", "main", minor=2, run=7, pid=10)
     whole = program.trace(tmp_path / "3", "main", "f3", "main", minor=2, run=8)
-    together, alone = json.loads(run(build / "bin/frontload-predict", "--json", program.path,
+    together, alone = json.loads(run(build / "bin/frontload-predict", program.path,
                                      child, parent, whole).stdout)["predictions"]
     assert together["trace"] == str(parent) and together["touches"] == 3
     assert together["devices"] == alone["devices"]
 
 
 def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, run, build):
-    """It prints a line for each kind of device."""
     program = link()
 
-    def lines(*touched) -> list[str]:
+    def cost(*touched) -> dict:
         trace = program.trace(tmp_path / "trace", *touched)
-        said = run(build / "bin/frontload-predict", program.path, trace).stdout.splitlines()
-        assert said[0] == f"{trace}: {len(touched)} touches"
-        return said[1:]
+        said = json.loads(run(build / "bin/frontload-predict", program.path, trace).stdout)
+        prediction = said["predictions"][0]
+        assert prediction["touches"] == len(touched)
+        return prediction["devices"]
 
-    assert lines() == lines(2**56 - 1, 2**40, 2**32)
-    assert [line.split()[0] for line in lines()] == ["device", "hdd", "emmc", "ssd", "nfs"]
+    assert cost() == cost(2**56 - 1, 2**40, 2**32)
+    assert list(cost()) == ["hdd", "emmc", "ssd", "nfs"]
 
 
 @pytest.mark.parametrize("arguments, code, said", [

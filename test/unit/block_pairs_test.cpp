@@ -1,5 +1,5 @@
 // Code of a function that was split is found by its blocks.
-#include "predict/block_pairs.h"
+#include "predict/build_pairs.h"
 #include "gtest/gtest.h"
 #include <array>
 

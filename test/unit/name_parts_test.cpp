@@ -1,7 +1,6 @@
 // What of a name stays from build to build, and how alike two names are.
-#include "names/constructors.h"
+#include "names/mangled_names.h"
 #include "names/name_parts.h"
-#include "names/rust_paths.h"
 #include "llvm/ADT/Twine.h"
 #include <gtest/gtest.h>
 #include <string>

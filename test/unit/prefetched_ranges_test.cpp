@@ -1,5 +1,5 @@
 // What a file asks for at its start is what its note says, and nothing if the note is wrong.
-#include "cold_start/prefetched_ranges.h"
+#include "cold_start/program_loading.h"
 #include "frontload_note.h"
 #include "yaml_object.h"
 #include "llvm/ADT/StringExtras.h"

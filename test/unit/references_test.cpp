@@ -1,5 +1,5 @@
 // What no symbol names is found in another build by those who refer to it.
-#include "predict/references.h"
+#include "predict/build_pairs.h"
 #include "predict/symbol_map.h"
 #include "yaml_object.h"
 #include "llvm/Support/Endian.h"

@@ -1,10 +1,12 @@
 //===- additions.cpp - the flags that frontload-cc adds to a call ----------===//
 
 #include "cc/additions.h"
-#include "cc/link_refusal.h"
-#include "profile/profile_folder.h"
+#include "cc/gcc_lto.h"
+#include "profile/profile_file.h"
 #include "program/diagnostics.h"
+#include "program/layout_options.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -12,6 +14,83 @@
 using namespace llvm;
 
 namespace frontload {
+
+/// Whether programs for this target are not ELF files.
+static bool isForeign(StringRef target) {
+  return any_of(ArrayRef<StringRef>{"mingw", "windows", "msvc", "cygwin", "apple", "darwin", "wasm",
+                                    "emscripten", "-aix"},
+                [&](StringRef system) { return target.contains(system); });
+}
+
+/// Whether `path` is a regular file whose contents fulfil `test`. The linker has to read pipes
+/// itself. Large files are mapped, not read.
+static bool testFile(const std::string &path, function_ref<bool(StringRef)> test) {
+  if (!sys::fs::is_regular_file(path))
+    return false;
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return file && test((*file)->getBuffer());
+}
+
+/// Whether the file at `path` is a linker script that places sections.
+static bool placesSections(const std::string &path) {
+  return testFile(path, [](StringRef text) {
+    // Binary files (ELF, bitcode) have such bytes, and archives begin with "!<".
+    return !text.starts_with("!<") &&
+           none_of(text.take_front(8), [](char c) { return c < '\t' || c == 0x7f; }) &&
+           text.contains("SECTIONS");
+  });
+}
+
+static std::optional<std::string> whyNotOurLinker(const CompilerCommand &command) {
+  if (!command.linkerPath.empty()) {
+    if (sys::path::filename(command.linkerPath) != "ld.frontload")
+      return "--ld-path=" + command.linkerPath + " is another linker";
+  } else if (!command.linker.empty() && command.linker != "lld" &&
+             sys::path::filename(command.linker) != "ld.frontload") {
+    return "-fuse-ld=" + command.linker + " is another linker";
+  }
+  for (const std::string &folder : command.programFolders) {
+    SmallString<128> linker(folder);
+    sys::path::append(linker, "ld");
+    // -B may also be a prefix of file names, without a slash.
+    if (sys::fs::can_execute(linker) || sys::fs::can_execute(folder + "ld"))
+      return "-B" + folder + " has another linker";
+  }
+  return std::nullopt;
+}
+
+/// Why ld.frontload cannot do this link by `compiler` with a front; nothing if it can.
+static std::optional<std::string> whyNotOurs(StringRef compiler, Family family,
+                                             const CompilerCommand &command) {
+  if (family == Family::Unknown)
+    return (compiler + " is not a compiler that frontload-cc knows").str();
+  if (isForeign(command.target.empty() ? sys::path::filename(compiler) : StringRef(command.target)))
+    return "its target does not use ELF files";
+  if (auto why = whyNotOurLinker(command))
+    return why;
+  // lld cannot load gcc's plugin.
+  if (command.isLto && family != Family::Clang)
+    return "gcc's -flto needs another linker";
+  std::vector<const char *> args;
+  for (const std::string &argument : command.linkerArguments)
+    args.push_back(argument.c_str());
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef arg = args[i];
+    if (std::optional<LayoutOption> option = layoutOption(args, i))
+      return option->option + ": " + option->reason;
+    if (arg == "-dT" || (arg.starts_with("-T") && arg != "-Tldata-segment") ||
+        is_contained({"--script", "-script", "--default-script", "-default-script"},
+                     arg.split('=').first))
+      return "a linker script decides its layout";
+  }
+  if (any_of(command.files, placesSections))
+    return "a linker script decides its layout";
+  if (family != Family::Clang)
+    for (const std::string &path : command.files)
+      if (testFile(path, needsGccLto))
+        return path + " was made with gcc's -flto, which needs another linker";
+  return std::nullopt;
+}
 
 /// Whether the file at `path` is a link map, or does not exist.
 static bool isMapOrNothing(const std::string &path) {
@@ -30,7 +109,7 @@ static bool isToBeFile(StringRef output) {
 
 /// Passes a folder with a program named ld.lld. All versions of gcc and clang look there first,
 /// while only clang has --ld-path.
-std::optional<Refusal> Additions::addLinker() {
+static std::optional<Refusal> addLinker(std::vector<std::string> &flags) {
   SmallString<128> folder =
       sys::path::parent_path(sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr)));
   sys::path::append(folder, "lib", "frontload", "gcc");
@@ -46,7 +125,7 @@ std::optional<Refusal> Additions::addLinker() {
   return std::nullopt;
 }
 
-void Additions::addMap() {
+static void addMap(const CompilerCommand &command, std::vector<std::string> &flags) {
   if (!isToBeFile(command.output))
     return;
   for (StringRef argument : command.linkerArguments)
@@ -59,21 +138,26 @@ void Additions::addMap() {
     note(map + ": is not a link map, so it is left alone; name a map with -Wl,-Map=FILE");
 }
 
-void Additions::addProfile(bool isTried) {
+static void addProfile(const OwnOptions &options, bool isTried, std::vector<std::string> &flags) {
+  auto add = [&](const std::string &argument) {
+    flags.insert(flags.end(), {"-Xlinker", argument});
+  };
   // The linker looks into a folder, so that one command line fits all links.
   if (!options.profile.empty() && !isTried)
-    flags.insert(flags.end(), {"-Xlinker", "--startup-profile=" + options.profile});
+    add("--startup-profile=" + options.profile);
   else if (!options.profileFolder.empty())
-    flags.insert(flags.end(), {"-Xlinker", "--startup-profile-dir=" + options.profileFolder});
+    add("--startup-profile-dir=" + options.profileFolder);
   else
     return;
   if (options.wantsPrefetch)
-    flags.insert(flags.end(), {"-Xlinker", "--front-prefetch"});
+    add("--front-prefetch");
   if (!options.minMatch.empty())
-    flags.insert(flags.end(), {"-Xlinker", "--min-match=" + options.minMatch});
+    add("--min-match=" + options.minMatch);
 }
 
-std::optional<Refusal> Additions::make(StringRef compiler, Family family) {
+std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCommand &command,
+                                     StringRef compiler, Family family,
+                                     std::vector<std::string> &flags) {
   if (command.makesCode && options.addsSectionFlags && family != Family::Unknown)
     flags = {"-ffunction-sections", "-fdata-sections"};
   if (!command.isLink || command.isRelocatable)
@@ -95,14 +179,12 @@ std::optional<Refusal> Additions::make(StringRef compiler, Family family) {
       note(command.output + ": is linked without Frontload: " + *why);
     return std::nullopt;
   }
-  if (auto refusal = addLinker())
+  if (auto refusal = addLinker(flags))
     return refusal;
-  if (!isUse) {
-    if (!isTried)
-      addMap();
-    return std::nullopt;
-  }
-  addProfile(isTried);
+  if (isUse)
+    addProfile(options, isTried, flags);
+  else if (!isTried)
+    addMap(command, flags);
   return std::nullopt;
 }
 

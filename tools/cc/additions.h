@@ -1,4 +1,9 @@
 //===- additions.h - the flags that frontload-cc adds to a call ------------===//
+//
+// A front needs ld.frontload and its layout. If a build has chosen otherwise for one of its
+// programs, that program is linked as without frontload-cc.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_TOOLS_CC_ADDITIONS_H
 #define FRONTLOAD_TOOLS_CC_ADDITIONS_H
@@ -9,25 +14,11 @@
 
 namespace frontload {
 
-/// The flags for one call. They come before those of the build, which override them.
-class Additions {
-public:
-  Additions(const OwnOptions &theOptions, const CompilerCommand &theCommand)
-      : options(theOptions), command(theCommand) {}
-
-  /// Fills `flags` for the call of `compiler`. Returns an error, if there is one.
-  std::optional<Refusal> make(llvm::StringRef compiler, Family family);
-
-  std::vector<std::string> flags;
-
-private:
-  const OwnOptions &options;
-  const CompilerCommand &command;
-
-  std::optional<Refusal> addLinker();
-  void addMap();
-  void addProfile(bool isTried);
-};
+/// Fills `flags` for one call of `compiler`. They come before those of the build, which override
+/// them. Returns an error, if there is one.
+std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCommand &command,
+                                     llvm::StringRef compiler, Family family,
+                                     std::vector<std::string> &flags);
 
 } // namespace frontload
 

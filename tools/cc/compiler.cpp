@@ -1,15 +1,32 @@
 //===- compiler.cpp - which of the words is the compiler -------------------===//
 
 #include "cc/compiler.h"
-#include "cc/program_search.h"
+#include "base/execute.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 
 using namespace llvm;
 
 namespace frontload {
+
+/// The path of the program that `name` calls, or the name itself if it has a slash. frontload-cc
+/// examines a program before it becomes it, so this finds exactly what base/execute.h will execute.
+/// LLVM's own search passes over the current folder, which an empty name in PATH stands for, and
+/// finds nothing without PATH.
+static std::optional<std::string> findProgram(StringRef name) {
+  if (name.contains('/'))
+    return name.str();
+  std::string path = sys::Process::GetEnv("PATH").value_or(USUAL_FOLDERS);
+  for (StringRef folder : split(path, ':'))
+    if (std::string found = ((folder.empty() ? "." : folder) + "/" + name).str();
+        sys::fs::can_execute(found))
+      return found;
+  return std::nullopt;
+}
 
 /// A program's name without folder, version and .exe: gcc of /usr/bin/gcc-12.
 static StringRef plainName(StringRef program) {
@@ -35,7 +52,8 @@ static Family familyOfName(StringRef name) {
                                       : Family::Unknown;
 }
 
-Family familyOf(StringRef program) {
+/// The family of a program, by its own name or by that of its link's target.
+static Family familyOf(StringRef program) {
   Family family = familyOfName(plainName(program));
   if (family != Family::Either)
     return family;
@@ -67,6 +85,11 @@ Compiler findCompiler(ArrayRef<const char *> words) {
       return {i, family};
   }
   return {};
+}
+
+bool isOurselves(StringRef program) {
+  std::optional<std::string> found = findProgram(program);
+  return found && sys::fs::equivalent(*found, sys::fs::getMainExecutable(nullptr, nullptr));
 }
 
 } // namespace frontload

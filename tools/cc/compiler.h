@@ -20,9 +20,6 @@ enum class Family {
   Unknown,
 };
 
-/// The family of a program, by its own name or by that of its link's target.
-Family familyOf(llvm::StringRef program);
-
 struct Compiler {
   size_t index = 0; ///< of the compiler; before it are launchers
   Family family = Family::Unknown;
@@ -34,6 +31,9 @@ Compiler findCompiler(llvm::ArrayRef<const char *> words);
 /// Whether `word` cannot be a program: an option, a response file or an input. rustc and Go's
 /// linker pass these alone, to the one program that they are told to link with.
 bool isArgument(llvm::StringRef word);
+
+/// Whether `program`, as a shell would find it, is frontload-cc.
+bool isOurselves(llvm::StringRef program);
 
 } // namespace frontload
 

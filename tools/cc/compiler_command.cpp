@@ -37,46 +37,7 @@ static constexpr StringLiteral withoutObject[] = {
 
 namespace {
 enum class Language { ByName, Code, Assembler, Header, Object };
-
-enum class Stage {
-  Nothing, ///< preprocessed, checked, printed, or left as assembler
-  Object,  ///< -c
-  Program,
-};
-
-class Parser {
-public:
-  explicit Parser(ArrayRef<const char *> words) : args(words) {}
-  CompilerCommand parse();
-
-private:
-  ArrayRef<const char *> args;
-  size_t i = 0;
-  CompilerCommand command;
-  Language language = Language::ByName;
-  Stage stage = Stage::Program;
-  bool hasLibraries = false, asksLinker = false, makesHeader = false;
-
-  bool take(StringRef name, std::string &value, bool isJoined);
-  void parseOption(StringRef arg);
-  void addInput(StringRef arg);
-};
 } // namespace
-
-/// If the current argument is option `name`, takes its value, which is the next argument or, if it
-/// can be joined, behind the name.
-bool Parser::take(StringRef name, std::string &value, bool isJoined) {
-  StringRef arg = args[i];
-  if (!arg.consume_front(name))
-    return false;
-  if (arg.empty() && i + 1 < args.size())
-    value = args[++i];
-  else if (isJoined && !arg.empty())
-    value = arg;
-  else
-    return false;
-  return true;
-}
 
 /// The language of a value of -x.
 static Language languageOf(StringRef x) {
@@ -101,102 +62,137 @@ static Language languageOfFile(StringRef path) {
       .Default(Language::Object);
 }
 
-void Parser::addInput(StringRef arg) {
-  command.hasInputs = true;
-  Language kind = language != Language::ByName ? language
-                  : arg == "-"                 ? Language::Code
-                                               : languageOfFile(arg);
-  if (kind == Language::Object) {
-    command.files.push_back(arg.str());
-    return;
-  }
-  command.sources.push_back(arg.str());
-  command.makesCode |= kind != Language::Assembler;
-  makesHeader |= kind == Language::Header;
-}
+namespace {
+enum class Stage {
+  Nothing, ///< preprocessed, checked, printed, or left as assembler
+  Object,  ///< -c
+  Program,
+};
 
-void Parser::parseOption(StringRef arg) {
-  std::string value;
-  StringRef bare = arg;
-  bare.consume_front("-"); // some options have two
-  if (is_contained({"-c", "--compile", "--precompile", "-fmodule-header"}, arg) ||
-      arg.starts_with("-fmodule-header=")) {
-    stage = std::min(stage, Stage::Object);
-  } else if (is_contained(withoutObject, arg) || bare.starts_with("-print-") ||
-             arg.starts_with("--help=")) {
-    stage = Stage::Nothing;
-  } else if (arg.starts_with("--output=")) {
-    command.output = arg.substr(9);
-  } else if (arg.starts_with("-objc")) {
-  } else if (take("-o", value, true) || take("--output", value, false)) {
-    command.output = value;
-  } else if (take("-x", value, true) || take("--language", value, false)) {
-    language = languageOf(value);
-  } else if (arg.consume_front("--language=")) {
-    language = languageOf(arg);
-  } else if (arg.consume_front("-Wl,")) {
-    SmallVector<StringRef, 8> parts;
-    arg.split(parts, ',');
-    for (StringRef part : parts)
-      command.linkerArguments.push_back(part.str());
-    asksLinker = true;
-  } else if (take("-Xlinker", value, false)) {
-    command.linkerArguments.push_back(value);
-    asksLinker = true;
-  } else if (take("-T", value, true)) {
-    command.linkerArguments.insert(command.linkerArguments.end(), {"-T", value});
-  } else if (take("-z", value, true)) {
-    command.linkerArguments.insert(command.linkerArguments.end(), {"-z", value});
-  } else if (take("-l", value, true)) {
-    hasLibraries = true;
-  } else if (take("-L", value, true)) {
-  } else if (take("-B", value, true) || take("--prefix", value, false)) {
-    command.programFolders.push_back(value);
-  } else if (arg.consume_front("--prefix=")) {
-    command.programFolders.push_back(arg.str());
-  } else if (arg.consume_front("-fuse-ld=")) {
-    command.linker = arg;
-  } else if (arg.consume_front("--ld-path=")) {
-    command.linkerPath = arg;
-  } else if (arg.consume_front("--target=") || arg.consume_front("-target=")) {
-    command.target = arg;
-  } else if (take("-target", value, false)) {
-    command.target = value;
-  } else if (arg == "-r") {
-    command.isRelocatable = true;
-  } else if (arg == "-N") {
-    command.linkerArguments.push_back("-N");
-  } else if (arg == "-flto" || arg.starts_with("-flto=")) {
-    command.isLto = true;
-  } else if (arg == "-fno-lto") {
-    command.isLto = false;
-  } else if (is_contained(withValue, arg)) {
-    ++i;
-  }
-}
+class Parser {
+public:
+  explicit Parser(ArrayRef<const char *> words) : args(words) {}
 
-CompilerCommand Parser::parse() {
-  bool isAllInputs = false; // behind --
-  for (; i < args.size(); ++i) {
+  CompilerCommand parse() {
+    bool isAllInputs = false; // behind --
+    for (; i < args.size(); ++i) {
+      StringRef arg = args[i];
+      if (arg == "--" && !isAllInputs)
+        isAllInputs = true;
+      else if (arg.starts_with("-") && arg != "-" && !isAllInputs)
+        parseOption(arg);
+      else
+        addInput(arg);
+    }
+    if (makesHeader) // a precompiled one
+      stage = std::min(stage, Stage::Object);
+    command.hasInputs |= hasLibraries;
+    command.isLink = stage == Stage::Program && (command.hasInputs || asksLinker);
+    command.makesCode &= stage != Stage::Nothing;
+    std::vector<const char *> linkerArgs;
+    for (const std::string &argument : command.linkerArguments)
+      linkerArgs.push_back(argument.c_str());
+    command.isRelocatable |= outputKind(linkerArgs).isRelocatable;
+    return std::move(command);
+  }
+
+private:
+  /// If the current argument is option `name`, takes its value, which is the next argument or, if
+  /// it can be joined, behind the name.
+  bool take(StringRef name, std::string &value, bool isJoined) {
     StringRef arg = args[i];
-    if (arg == "--" && !isAllInputs)
-      isAllInputs = true;
-    else if (arg.starts_with("-") && arg != "-" && !isAllInputs)
-      parseOption(arg);
+    if (!arg.consume_front(name))
+      return false;
+    if (arg.empty() && i + 1 < args.size())
+      value = args[++i];
+    else if (isJoined && !arg.empty())
+      value = arg;
     else
-      addInput(arg);
+      return false;
+    return true;
   }
-  if (makesHeader) // a precompiled one
-    stage = std::min(stage, Stage::Object);
-  command.hasInputs |= hasLibraries;
-  command.isLink = stage == Stage::Program && (command.hasInputs || asksLinker);
-  command.makesCode &= stage != Stage::Nothing;
-  std::vector<const char *> linkerArgs;
-  for (const std::string &argument : command.linkerArguments)
-    linkerArgs.push_back(argument.c_str());
-  command.isRelocatable |= outputKind(linkerArgs).isRelocatable;
-  return std::move(command);
-}
+
+  void parseOption(StringRef arg) {
+    std::string value;
+    StringRef bare = arg;
+    bare.consume_front("-"); // some options have two
+    if (is_contained({"-c", "--compile", "--precompile", "-fmodule-header"}, arg) ||
+        arg.starts_with("-fmodule-header=")) {
+      stage = std::min(stage, Stage::Object);
+    } else if (is_contained(withoutObject, arg) || bare.starts_with("-print-") ||
+               arg.starts_with("--help=")) {
+      stage = Stage::Nothing;
+    } else if (arg.consume_front("--output=")) {
+      command.output = arg;
+    } else if (!arg.starts_with("-objc") &&
+               (take("-o", value, true) || take("--output", value, false))) {
+      command.output = value;
+    } else if (take("-x", value, true) || take("--language", value, false)) {
+      language = languageOf(value);
+    } else if (arg.consume_front("--language=")) {
+      language = languageOf(arg);
+    } else if (arg.consume_front("-Wl,")) {
+      SmallVector<StringRef, 8> parts;
+      arg.split(parts, ',');
+      for (StringRef part : parts)
+        command.linkerArguments.push_back(part.str());
+      asksLinker = true;
+    } else if (take("-Xlinker", value, false)) {
+      command.linkerArguments.push_back(value);
+      asksLinker = true;
+    } else if (take("-T", value, true) || take("-z", value, true)) {
+      command.linkerArguments.insert(command.linkerArguments.end(),
+                                     {arg.take_front(2).str(), value});
+    } else if (take("-l", value, true)) {
+      hasLibraries = true;
+    } else if (take("-L", value, true)) {
+    } else if (take("-B", value, true) || take("--prefix", value, false)) {
+      command.programFolders.push_back(value);
+    } else if (arg.consume_front("--prefix=")) {
+      command.programFolders.push_back(arg.str());
+    } else if (arg.consume_front("-fuse-ld=")) {
+      command.linker = arg;
+    } else if (arg.consume_front("--ld-path=")) {
+      command.linkerPath = arg;
+    } else if (arg.consume_front("--target=") || arg.consume_front("-target=")) {
+      command.target = arg;
+    } else if (take("-target", value, false)) {
+      command.target = value;
+    } else if (arg == "-r") {
+      command.isRelocatable = true;
+    } else if (arg == "-N") {
+      command.linkerArguments.push_back("-N");
+    } else if (arg == "-flto" || arg.starts_with("-flto=")) {
+      command.isLto = true;
+    } else if (arg == "-fno-lto") {
+      command.isLto = false;
+    } else if (is_contained(withValue, arg)) {
+      ++i;
+    }
+  }
+
+  void addInput(StringRef arg) {
+    command.hasInputs = true;
+    Language kind = language != Language::ByName ? language
+                    : arg == "-"                 ? Language::Code
+                                                 : languageOfFile(arg);
+    if (kind == Language::Object) {
+      command.files.push_back(arg.str());
+      return;
+    }
+    command.sources.push_back(arg.str());
+    command.makesCode |= kind != Language::Assembler;
+    makesHeader |= kind == Language::Header;
+  }
+
+  ArrayRef<const char *> args;
+  size_t i = 0;
+  CompilerCommand command;
+  Language language = Language::ByName;
+  Stage stage = Stage::Program;
+  bool hasLibraries = false, asksLinker = false, makesHeader = false;
+};
+} // namespace
 
 CompilerCommand parseCompilerCommand(ArrayRef<const char *> args) { return Parser(args).parse(); }
 

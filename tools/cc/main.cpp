@@ -10,10 +10,9 @@
 #include "cc/additions.h"
 #include "cc/compiler.h"
 #include "cc/compiler_command.h"
-#include "cc/link_log.h"
-#include "cc/masquerade.h"
 #include "cc/own_options.h"
 #include "program/diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -86,30 +85,68 @@ static int become(ArrayRef<const char *> words) {
                  error == ENOENT ? exitNotFound : exitCannotRun});
 }
 
+static void appendString(std::string &line, StringRef text) {
+  line += '"';
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      (line += '\\') += c;
+    else if (static_cast<unsigned char>(c) < ' ')
+      ((line += "\\u00") += hexdigit(c >> 4)) += hexdigit(c & 15);
+    else
+      line += c;
+  }
+  line += '"';
+}
+
+/// A line of the link log for a link of `output` by `arguments`, in `directory`: a JSON object with
+/// the members of an entry of compile_commands.json. Bytes that are not UTF-8 stay unchanged, as
+/// there. `frontload auto` links programs again with these arguments.
+static std::string linkLogLine(StringRef directory, ArrayRef<const char *> arguments,
+                               StringRef output) {
+  std::string line = "{\"directory\": ";
+  appendString(line, directory);
+  line += ", \"arguments\": [";
+  for (auto [i, argument] : enumerate(arguments)) {
+    line += i ? ", " : "";
+    appendString(line, argument);
+  }
+  line += "], \"output\": ";
+  appendString(line, output);
+  return line + "}\n";
+}
+
+/// Appends `line` to the file at `path`, whole, whatever other processes append at the same time.
+static std::error_code appendLine(StringRef path, StringRef line) {
+  std::error_code error;
+  raw_fd_ostream file(path, error, sys::fs::CD_OpenAlways, sys::fs::FA_Write, sys::fs::OF_Append);
+  if (error)
+    return error;
+  // One call: two might have another process's line between them.
+  file.SetBufferSize(line.size() + 1);
+  file << line;
+  file.flush();
+  error = file.error();
+  file.clear_error();
+  return error;
+}
+
 int main(int argc, char **argv) {
   OwnOptions options;
   ArrayRef<const char *> args(const_cast<const char **>(argv) + 1, argc > 0 ? argc - 1 : 0);
-  // Under the name of a compiler all arguments are that compiler's.
-  bool isCompiler = argc > 0 && isMasquerade(argv[0]);
-  ArrayRef<const char *> ownArgs = isCompiler ? ArrayRef<const char *>() : args;
-  if (std::optional<Refusal> refusal = readOwnOptions(ownArgs, options))
+  if (std::optional<Refusal> refusal = readOwnOptions(args, options))
     return refuse(*refusal);
   if (options.isHelp || options.isVersion) {
     outs() << (options.isHelp ? usage : "frontload-cc " FRONTLOAD_VERSION "\n");
     return 0;
   }
-  if (!isCompiler)
-    args = ownArgs;
-  if (args.empty() && !isCompiler)
+  if (args.empty())
     return refuse({"there is no compiler", "see frontload-cc --help", exitUsage});
 
   BumpPtrAllocator allocator;
   StringSaver saver(allocator);
   SmallVector<const char *, 0> words;
-  bool isNamed = isCompiler || !isArgument(args[0]);
-  if (isCompiler) {
-    words.push_back(saver.save(sys::path::filename(argv[0])).data());
-  } else if (!isNamed) {
+  bool isNamed = !isArgument(args[0]);
+  if (!isNamed) {
     std::string compiler = sys::Process::GetEnv("FRONTLOAD_CC").value_or("");
     cl::TokenizeGNUCommandLine(compiler, saver, words);
     if (words.empty())
@@ -117,16 +154,11 @@ int main(int argc, char **argv) {
   }
   words.append(args.begin(), args.end());
   // Naming frontload-cc twice does no harm: each time there is a word less.
-  bool isSaid = sys::path::filename(words[0]) == "frontload-cc";
-  if (!(isSaid && isNamed) && isOurselves(words[0])) {
-    std::optional<Elsewhere> other = isSaid ? std::nullopt : lookFurther(words[0]);
-    if (!other)
-      return refuse(
-          {std::string(words[0]) + ": is frontload-cc itself, which would call itself without end",
-           "name a compiler after frontload-cc or in FRONTLOAD_CC, by its path", exitNotFound});
-    setenv("PATH", other->path.c_str(), 1);
-    words[0] = saver.save(other->program).data();
-  }
+  bool isNamedTwice = isNamed && sys::path::filename(words[0]) == "frontload-cc";
+  if (!isNamedTwice && isOurselves(words[0]))
+    return refuse(
+        {std::string(words[0]) + ": is frontload-cc itself, which would call itself without end",
+         "name a compiler after frontload-cc or in FRONTLOAD_CC, by its path", exitNotFound});
   if (options.mode == Mode::Off && options.linkLog.empty())
     return become(words);
 
@@ -141,21 +173,22 @@ int main(int argc, char **argv) {
     SmallString<128> folder;
     sys::fs::current_path(folder);
     std::string line = linkLogLine(folder, expanded, command.output);
-    if (Error e = appendLine(options.linkLog, line))
-      return refuse({options.linkLog + ": " + toString(std::move(e)),
+    if (std::error_code error = appendLine(options.linkLog, line))
+      return refuse({options.linkLog + ": " + error.message(),
                      "name another file with --link-log or FRONTLOAD_LINK_LOG", exitUsage});
   }
   if (options.mode == Mode::Off)
     return become(words);
-  Additions additions(options, command);
-  if (std::optional<Refusal> refusal = additions.make(words[compiler.index], compiler.family))
+  std::vector<std::string> flags;
+  if (std::optional<Refusal> refusal =
+          makeAdditions(options, command, words[compiler.index], compiler.family, flags))
     return refuse(*refusal);
   SmallVector<const char *, 0> all(words.begin(), behind);
-  for (const std::string &flag : additions.flags)
+  for (const std::string &flag : flags)
     all.push_back(flag.c_str());
   all.append(behind, words.end());
   // A caller may have used all the room that the system gives to arguments.
-  if (execute(all) == E2BIG && !additions.flags.empty())
+  if (execute(all) == E2BIG && !flags.empty())
     note(command.output + ": is made without Frontload: there is no room for its flags");
   return become(words);
 }

@@ -3,6 +3,7 @@
 #include "cc/own_options.h"
 #include "profile/match_summary.h"
 #include "program/diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -11,22 +12,37 @@ using namespace llvm;
 
 namespace frontload {
 
-static std::optional<Refusal> readMode(StringRef where, StringRef value,
-                                       std::optional<Mode> &mode) {
-  mode = StringSwitch<std::optional<Mode>>(value)
-             .Case("off", Mode::Off)
-             .Case("record", Mode::Record)
-             .Case("use", Mode::Use)
-             .Default(std::nullopt);
-  if (mode)
-    return std::nullopt;
-  return Refusal{(where + ": '" + value + "' is not a mode").str(), "give off, record or use",
-                 exitUsage};
-}
+/// The options with a value, and the variables that stand for them.
+static constexpr std::pair<StringLiteral, StringLiteral> settings[] = {
+    {"--mode", "FRONTLOAD"},
+    {"--profile", "FRONTLOAD_PROFILE"},
+    {"--profile-dir", "FRONTLOAD_PROFILE_DIR"},
+    {"--min-match", "FRONTLOAD_MIN_MATCH"},
+    {"--link-log", "FRONTLOAD_LINK_LOG"},
+};
 
-static std::optional<Refusal> readMinMatch(StringRef where, StringRef value, std::string &percent) {
-  percent = value.str();
-  return parseMinMatch(value) ? std::nullopt : std::optional(badMinMatch(where, value));
+/// Stores the value of an option; `where` is the option or the variable, for errors.
+static std::optional<Refusal> store(OwnOptions &options, StringRef option, StringRef where,
+                                    StringRef value) {
+  if (option == "--mode") {
+    options.mode = StringSwitch<std::optional<Mode>>(value)
+                       .Case("off", Mode::Off)
+                       .Case("record", Mode::Record)
+                       .Case("use", Mode::Use)
+                       .Default(std::nullopt);
+    if (!options.mode)
+      return Refusal{(where + ": '" + value + "' is not a mode").str(), "give off, record or use",
+                     exitUsage};
+  } else if (option == "--min-match") {
+    options.minMatch = value;
+    if (!parseMinMatch(value))
+      return badMinMatch(where, value);
+  } else {
+    (option == "--profile"       ? options.profile
+     : option == "--profile-dir" ? options.profileFolder
+                                 : options.linkLog) = value;
+  }
+  return std::nullopt;
 }
 
 /// The value of a variable. An empty variable counts as unset, as make and shells leave it.
@@ -35,22 +51,15 @@ static std::optional<std::string> variable(StringRef name) {
   return value && !value->empty() ? value : std::nullopt;
 }
 
-static std::optional<Refusal> readEnvironment(OwnOptions &options, std::optional<Mode> &mode) {
-  if (auto value = variable("FRONTLOAD"))
-    if (auto refusal = readMode("FRONTLOAD", *value, mode))
-      return refusal;
-  options.profile = variable("FRONTLOAD_PROFILE").value_or("");
-  options.linkLog = variable("FRONTLOAD_LINK_LOG").value_or("");
-  if (auto value = variable("FRONTLOAD_PROFILE_DIR")) {
-    // Builds link in many folders, and only one of them would have profiles at a relative path.
-    if (!sys::path::is_absolute(*value))
-      return Refusal{"FRONTLOAD_PROFILE_DIR: '" + *value + "' is not an absolute path",
-                     "put \"$PWD\"/ before it", exitUsage};
-    options.profileFolder = *value;
-  }
-  if (auto value = variable("FRONTLOAD_MIN_MATCH"))
-    if (auto refusal = readMinMatch("FRONTLOAD_MIN_MATCH", *value, options.minMatch))
-      return refusal;
+static std::optional<Refusal> readEnvironment(OwnOptions &options) {
+  for (auto [option, name] : settings)
+    if (auto value = variable(name))
+      if (auto refusal = store(options, option, name, *value))
+        return refusal;
+  // Builds link in many folders, and only one of them would have profiles at a relative path.
+  if (!options.profileFolder.empty() && !sys::path::is_absolute(options.profileFolder))
+    return Refusal{"FRONTLOAD_PROFILE_DIR: '" + options.profileFolder + "' is not an absolute path",
+                   "put \"$PWD\"/ before it", exitUsage};
   if (auto value = variable("FRONTLOAD_PREFETCH")) {
     if (*value != "0" && *value != "1")
       return Refusal{"FRONTLOAD_PREFETCH: '" + *value + "' is neither 0 nor 1",
@@ -60,32 +69,17 @@ static std::optional<Refusal> readEnvironment(OwnOptions &options, std::optional
   return std::nullopt;
 }
 
-/// If `arg` is option `name` with a value, stores the value.
-static bool takeValue(StringRef arg, StringRef name, StringRef &value) {
-  if (!arg.consume_front(name) || !arg.consume_front("="))
-    return false;
-  value = arg;
-  return true;
-}
-
 std::optional<Refusal> readOwnOptions(ArrayRef<const char *> &args, OwnOptions &options) {
-  std::optional<Mode> mode;
-  if (auto refusal = readEnvironment(options, mode))
+  if (auto refusal = readEnvironment(options))
     return refusal;
   for (; !args.empty(); args = args.drop_front()) {
-    StringRef arg = args[0], value;
-    std::optional<Refusal> refusal;
-    if (takeValue(arg, "--mode", value)) {
-      refusal = readMode("--mode", value, mode);
-    } else if (takeValue(arg, "--profile", value)) {
-      options.profile = value;
-    } else if (takeValue(arg, "--profile-dir", value)) {
-      options.profileFolder = value;
-      options.profile.clear(); // the environment has only a default
-    } else if (takeValue(arg, "--min-match", value)) {
-      refusal = readMinMatch("--min-match", value, options.minMatch);
-    } else if (takeValue(arg, "--link-log", value)) {
-      options.linkLog = value;
+    StringRef arg = args[0];
+    auto [name, value] = arg.split('=');
+    if (arg.contains('=') && is_contained(make_first_range(settings), name)) {
+      if (name == "--profile-dir")
+        options.profile.clear(); // the environment has only a default
+      if (auto refusal = store(options, name, name, value))
+        return refusal;
     } else if (arg == "--prefetch") {
       options.wantsPrefetch = true;
     } else if (arg == "--no-section-flags") {
@@ -101,12 +95,11 @@ std::optional<Refusal> readOwnOptions(ArrayRef<const char *> &args, OwnOptions &
     } else {
       break;
     }
-    if (refusal)
-      return refusal;
   }
   // Naming a profile turns its use on.
   bool hasProfile = !options.profile.empty() || !options.profileFolder.empty();
-  options.mode = mode.value_or(hasProfile ? Mode::Use : Mode::Off);
+  if (!options.mode)
+    options.mode = hasProfile ? Mode::Use : Mode::Off;
   return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ enum class Mode {
 };
 
 struct OwnOptions {
-  Mode mode = Mode::Off;
+  std::optional<Mode> mode;           ///< always set by readOwnOptions()
   std::string profile, profileFolder; ///< at most one counts: the profile
   std::string minMatch;               ///< a number, or empty
   std::string linkLog;

@@ -6,52 +6,67 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cold_start/prefetched_ranges.h"
-#include "predict/device_options.h"
+#include "cold_start/io_model.h"
+#include "cold_start/program_loading.h"
 #include "predict/prediction.h"
-#include "predict/prediction_output.h"
 #include "predict/whole_start.h"
 #include "program/diagnostics.h"
 #include "program/option_parser.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace frontload;
 
 const StringLiteral frontload::programName = "frontload-predict";
 
-static cl::opt<std::string> binaryArgument(cl::Positional, cl::desc("BINARY"),
-                                           cl::cat(optionCategory()));
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> binaryArgument(cl::Positional, cl::desc("BINARY"), cl::cat(category));
 static cl::list<std::string> traceArguments(cl::Positional, cl::desc("TRACE..."),
-                                            cl::cat(optionCategory()));
+                                            cl::cat(category));
 static cl::opt<std::string> recordedOption(
-    "recorded", cl::value_desc("file"), cl::cat(optionCategory()),
+    "recorded", cl::value_desc("file"), cl::cat(category),
     cl::desc("The recorded build, if it is not BINARY; what it touched is found in BINARY by its "
              "name"));
 static cl::opt<std::string> prefetchOption(
-    "prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
+    "prefetch", cl::value_desc("size"), cl::cat(category), cl::init("auto"),
     cl::desc(
         "How much of BINARY's beginning is prefetched. Before it runs: front (as frontload-run "
         "does) or all (as if something read the file). Before its relocation: none, a number "
         "of bytes, or auto (the default): the front, if BINARY was linked with "
         "--front-prefetch"));
-static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
+static cl::opt<bool> listOption("list-devices", cl::cat(category),
                                 cl::desc("Show the devices and their figures"));
-static cl::opt<bool> touchesOption(
-    "list-touches", cl::cat(optionCategory()),
-    cl::desc("Show, as JSON, where in BINARY the touches lie, instead of their cost"));
+static cl::opt<bool>
+    touchesOption("list-touches", cl::cat(category),
+                  cl::desc("Show where in BINARY the touches lie, instead of their cost"));
 static cl::opt<std::string> wholeStartOption(
-    "whole-start", cl::value_desc("file"), cl::cat(optionCategory()),
-    cl::desc("Show, as JSON, what a start costs with all of its files, which this file names "
+    "whole-start", cl::value_desc("file"), cl::cat(category),
+    cl::desc("Show what a start costs with all of its files, which this file names "
              "(frontload predict makes it of a reading list)"));
-static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
+
+static cl::list<std::string> deviceOption(
+    "device", cl::value_desc("name"), cl::cat(category), cl::CommaSeparated,
+    cl::desc("hdd, emmc, ssd, nfs, or custom with the options below (default: the first four)"));
+static cl::opt<double> iopsOption("device-iops", cl::value_desc("number"), cl::cat(category),
+                                  cl::desc("Requests per second of the device `custom`"));
+static cl::opt<double> latencyOption("device-latency", cl::value_desc("seconds"), cl::cat(category),
+                                     cl::desc("Or the time from a request to its first byte"));
+static cl::opt<double> bandwidthOption("device-bandwidth", cl::value_desc("bytes/s"),
+                                       cl::cat(category),
+                                       cl::desc("Bytes per second of the device `custom`"));
+static cl::opt<uint64_t> readAheadOption("read-ahead", cl::value_desc("KiB"), cl::cat(category),
+                                         cl::desc("The readahead of all chosen devices "
+                                                  "(read_ahead_kb; default: 128)"));
 
 static constexpr char overview[] =
     "frontload-predict [options] BINARY TRACE...\n\n"
     "Predicts what a cold start of BINARY reads, for each recorded run of it: major\n"
     "and minor faults, bytes, contiguous runs of pages, and how long several kinds of devices\n"
-    "take for them (without the time of the processor).\n";
+    "take for them (without the time of the processor). Prints JSON.\n";
 static cl::extrahelp moreHelp(R"(
 examples:
   # predict a cold start on a disk, eMMC, SSD and network file system
@@ -64,6 +79,83 @@ exit status:
   2   the command line is wrong, or a file on it cannot be read
   65  the contents of a file are bad
 )");
+
+/// In KiB: far more than any device has, and small enough to calculate with.
+static constexpr uint64_t maxReadAhead = 1 << 20;
+
+static Expected<DeviceProfile> describedDevice() {
+  if (iopsOption.getNumOccurrences() + latencyOption.getNumOccurrences() != 1)
+    return createStringError("--device=custom: needs one of --device-iops and --device-latency");
+  if (!bandwidthOption.getNumOccurrences())
+    return createStringError("--device=custom: takes --device-bandwidth");
+  for (const cl::opt<double> *option : {&iopsOption, &latencyOption, &bandwidthOption})
+    if (option->getNumOccurrences() && !(std::isfinite(*option) && *option > 0))
+      return createStringError("--" + option->ArgStr + ": is not a number above 0");
+  return customDevice(iopsOption.getNumOccurrences() ? 1 / iopsOption : latencyOption.getValue(),
+                      bandwidthOption);
+}
+
+/// The devices of the command line, by default all; an error names the wrong option. Whole starts
+/// are also predicted on `lazy`, which has no model of one program.
+static Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
+  std::vector<DeviceProfile> chosen;
+  bool isDescribed = false;
+  for (const std::string &name : deviceOption) {
+    if (name == "custom") {
+      auto device = describedDevice();
+      if (!device)
+        return device.takeError();
+      isDescribed = true;
+      chosen.push_back(*device);
+    } else if (name == lazyProfile().name && ofWholeStart) {
+      chosen.push_back(lazyProfile());
+    } else if (const DeviceProfile *device = findDeviceProfile(name)) {
+      chosen.push_back(*device);
+    } else {
+      return createStringError("--device=" + name + ": is not hdd, emmc, ssd, nfs or custom");
+    }
+    auto isSame = [&](const DeviceProfile &other) { return other.name == name; };
+    if (count_if(chosen, isSame) > 1)
+      return createStringError("--device=" + name + ": is given twice");
+  }
+  if (!isDescribed && (iopsOption.getNumOccurrences() || latencyOption.getNumOccurrences() ||
+                       bandwidthOption.getNumOccurrences()))
+    return createStringError("--device-iops, --device-latency and --device-bandwidth: need "
+                             "--device=custom");
+  if (chosen.empty())
+    chosen = deviceProfiles().vec();
+  if (ofWholeStart && deviceOption.empty())
+    chosen.push_back(lazyProfile());
+  if (readAheadOption.getNumOccurrences()) {
+    if (readAheadOption > maxReadAhead)
+      return createStringError("--read-ahead: is more than " + Twine(maxReadAhead) + " KiB");
+    for (DeviceProfile &device : chosen)
+      device.readaheadBytes = readAheadOption << 10;
+  }
+  return chosen;
+}
+
+/// Prints the figures of each device as JSON of the schema "frontload-devices/1", for other
+/// programs, which do not repeat them.
+static void listDevices(ArrayRef<DeviceProfile> devices) {
+  json::OStream json(outs(), /*IndentSize=*/1);
+  json.object([&] {
+    json.attribute("schema", "frontload-devices/1");
+    json.attributeArray("devices", [&] {
+      for (const DeviceProfile &device : devices)
+        json.object([&] {
+          json.attribute("name", device.name);
+          json.attribute("iops", std::round(1 / device.latency));
+          json.attribute("latency_seconds", device.latency);
+          json.attribute("bytes_per_second", device.bandwidth);
+          json.attribute("read_ahead_kib", device.readaheadBytes >> 10);
+          json.attribute("parallel", device.parallel);
+          json.attribute("description", device.description);
+        });
+    });
+  });
+  outs() << '\n';
+}
 
 static constexpr StringLiteral readBefore = "all";
 
@@ -84,14 +176,73 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
   return std::vector<FileRange>{{0, size}};
 }
 
+/// Prints the costs as JSON of the schema "frontload-predict/1".
+static void printPredictions(const Question &question, ArrayRef<Prediction> predictions) {
+  json::OStream out(outs(), /*IndentSize=*/1);
+  out.object([&] {
+    out.attribute("schema", "frontload-predict/1");
+    out.attribute("binary", json::fixUTF8(question.program.path));
+    out.attribute("file_bytes", uint64_t(question.program.bytes().size()));
+    out.attribute("prefetch_bytes", totalSize(question.prefetched));
+    out.attributeArray("predictions", [&] {
+      for (const Prediction &prediction : predictions)
+        out.object([&] {
+          out.attribute("trace", json::fixUTF8(prediction.trace));
+          out.attribute("touches", prediction.touches);
+          out.attribute("missing", prediction.missing);
+          out.attributeObject("devices", [&] {
+            for (auto [device, counts] : zip_equal(question.devices, prediction.counts))
+              out.attributeObject(device.name, [&, &device = device, &counts = counts] {
+                out.attribute("major_faults", counts.majorFaults);
+                out.attribute("minor_faults", counts.minorFaults);
+                out.attribute("requests", counts.requests);
+                out.attribute("read_bytes", counts.bytesRead);
+                out.attribute("read_runs", counts.runs);
+                out.attribute("seconds", counts.secondsOn(device));
+              });
+          });
+        });
+    });
+  });
+  outs() << '\n';
+}
+
+/// Prints, for each trace, the addresses that it touched in the recorded build, and the matching
+/// ones in the program, as JSON of the schema "frontload-touches/1".
+static void printTouches(const Question &question, ArrayRef<std::string> traces) {
+  json::OStream out(outs());
+  out.object([&] {
+    out.attribute("schema", "frontload-touches/1");
+    out.attribute("binary", json::fixUTF8(question.program.path));
+    out.attributeArray("traces", [&] {
+      for (const std::string &trace : traces)
+        out.object([&] {
+          uint64_t missing = 0;
+          std::vector<AddressPair> touched = touchedIn(question, trace, missing);
+          out.attribute("trace", json::fixUTF8(trace));
+          out.attribute("missing", missing);
+          auto addresses = [&](StringRef build, uint64_t AddressPair::*address) {
+            out.attributeArray(build, [&] {
+              for (const AddressPair &touch : touched)
+                out.value(touch.*address);
+            });
+          };
+          addresses("recorded", &AddressPair::recorded);
+          addresses("binary", &AddressPair::target);
+        });
+    });
+  });
+  outs() << '\n';
+}
+
 int main(int argc, char **argv) {
-  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, optionCategory(), overview))
+  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
     return refuse(*refusal);
   auto devices = chosenDevices(!wholeStartOption.empty());
   if (!devices)
     fail(exitUsage, toString(devices.takeError()), "try: frontload-predict --help");
   if (listOption) {
-    listDevices(*devices, jsonOption, outs());
+    listDevices(*devices);
     return EXIT_SUCCESS;
   }
   if (!wholeStartOption.empty()) {
@@ -135,6 +286,6 @@ int main(int argc, char **argv) {
   auto runs = groupByRun(traceArguments);
   for (const std::vector<std::string> &run : runs)
     predictions.push_back(predict(question, run));
-  jsonOption ? printJson(question, predictions) : printText(question, predictions);
+  printPredictions(question, predictions);
   return EXIT_SUCCESS;
 }

@@ -4,7 +4,6 @@
 #include "elf/elf_object.h"
 #include "frontload_trace.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Endian.h"
 
 using namespace llvm;
@@ -37,12 +36,19 @@ Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase
   return symbols;
 }
 
-/// Whether a linker made all of a section, or has to keep its order, so that an offset in it means
-/// the same in both builds.
-static bool keepsItsOrder(StringRef name) {
-  return none_of(
-      ArrayRef<StringRef>{".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".eh_frame"},
-      [&](StringRef moved) { return name.starts_with(moved); });
+/// The sections that a linker has made, or whose order it has to keep, so that an offset in them
+/// means the same in both builds.
+MapVector<StringRef, SymbolMap::Section> SymbolMap::orderedSections(const ELFObjectFileBase &file) {
+  MapVector<StringRef, Section> sections;
+  for (ELFSectionRef section : file.sections()) {
+    StringRef name = expectedToOptional(section.getName()).value_or("");
+    bool isMoved = any_of(
+        ArrayRef<StringRef>{".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".eh_frame"},
+        [&](StringRef moved) { return name.starts_with(moved); });
+    if ((section.getFlags() & ELF::SHF_ALLOC) && !isMoved)
+      sections.try_emplace(name, Section{section.getAddress(), section.getSize()});
+  }
+  return sections;
 }
 
 /// The basic blocks of a file; none if it has no map.
@@ -67,21 +73,10 @@ Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
     return symbols.takeError();
   for (const Symbol &symbol : *symbols)
     map.target.try_emplace(symbol.name, symbol);
-  StringMap<Section> inTarget;
-  auto visit = [](const ELFObjectFileBase &file, auto add) {
-    for (ELFSectionRef section : file.sections()) {
-      auto name = section.getName();
-      if (!name)
-        consumeError(name.takeError());
-      else if ((section.getFlags() & ELF::SHF_ALLOC) && keepsItsOrder(*name))
-        add(*name, Section{section.getAddress(), section.getSize()});
-    }
-  };
-  visit(targetFile, [&](StringRef name, Section section) { inTarget.try_emplace(name, section); });
-  visit(recordedFile, [&](StringRef name, Section section) {
+  MapVector<StringRef, Section> inTarget = orderedSections(targetFile);
+  for (const auto &[name, section] : orderedSections(recordedFile))
     if (auto found = inTarget.find(name); found != inTarget.end())
       map.sections.push_back({section, found->second});
-  });
   if (std::vector<FunctionBlocks> inBoth = blocksOf(recordedFile); !inBoth.empty())
     map.blocks = BlockPairs(inBoth, blocksOf(targetFile), [&](uint64_t address) {
       auto symbol = map.symbolAt(address);
@@ -190,6 +185,14 @@ std::optional<uint64_t> SymbolMap::findByNeighbours(uint64_t address) const {
   return before->address + offset;
 }
 
+/// Whether the distance at `offset` of a jump table leads from the table to code.
+static bool leadsToCode(const LinkedImage &image, uint64_t table, uint64_t offset) {
+  StringRef entry = image.at(table).drop_front(offset / 4 * 4);
+  return entry.size() >= 4 && image.has(table + static_cast<uint64_t>(int64_t(int32_t(
+                                                    support::endian::read32le(entry.data())))),
+                                        /*isCode=*/true);
+}
+
 /// A literal is found by the reference to its beginning, if it reaches to `address`. If it does
 /// not, the next literal was touched: a trace records granules, which may have several strings.
 std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
@@ -199,36 +202,21 @@ std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
     return std::nullopt;
   auto next = partition_point(references,
                               [&](const AddressPair &pair) { return pair.recorded <= address; });
-  std::optional<AddressPair> before, within;
-  if (next != references.begin() && std::prev(next)->recorded >= named)
-    before = *std::prev(next);
-  if (next != references.end() && next->recorded - address < FRONTLOAD_GRANULE)
-    within = *next;
-  Likeness likeness = before ? compareTo(*before, address) : Likeness::None;
-  if (likeness == Likeness::SameString || (likeness != Likeness::None && !within))
-    return before->target + (address - before->recorded);
-  return within ? std::optional(within->target) : std::nullopt;
-}
-
-/// How alike the bytes at a pair of addresses are, up to `address` in the recorded build.
-SymbolMap::Likeness SymbolMap::compareTo(AddressPair pair, uint64_t address) const {
-  uint64_t size = address - pair.recorded + 1;
-  StringRef one = recordedImage.at(pair.recorded), other = targetImage.at(pair.target);
-  if (one.size() < size || other.size() < size)
-    return Likeness::None;
-  if (one.take_front(size) == other.take_front(size))
-    return one.take_front(size - 1).contains('\0') ? Likeness::SameBytes : Likeness::SameString;
-  // A jump table has the distances from it to code, which another layout changes.
-  auto leadsToCode = [&](const LinkedImage &image, uint64_t table, StringRef entries) {
-    entries = entries.drop_front((size - 1) / 4 * 4);
-    return entries.size() >= 4 &&
-           image.isCode(table + static_cast<uint64_t>(
-                                    int64_t(int32_t(support::endian::read32le(entries.data())))));
-  };
-  return leadsToCode(recordedImage, pair.recorded, one) &&
-                 leadsToCode(targetImage, pair.target, other)
-             ? Likeness::JumpTable
-             : Likeness::None;
+  bool isNextTouched = next != references.end() && next->recorded - address < FRONTLOAD_GRANULE;
+  if (next != references.begin() && std::prev(next)->recorded >= named) {
+    auto [one, other] = *std::prev(next);
+    uint64_t offset = address - one;
+    StringRef bytes = recordedImage.at(one), others = targetImage.at(other);
+    bool reaches = bytes.size() > offset && others.size() > offset;
+    bool isSame = reaches && bytes.take_front(offset + 1) == others.take_front(offset + 1);
+    bool isSameString = isSame && !bytes.take_front(offset).contains('\0');
+    // A jump table has the distances from it to code, which another layout changes.
+    bool isJumpTable = reaches && leadsToCode(recordedImage, one, offset) &&
+                       leadsToCode(targetImage, other, offset);
+    if (isSameString || (!isNextTouched && (isSame || isJumpTable)))
+      return other + offset;
+  }
+  return isNextTouched ? std::optional(next->target) : std::nullopt;
 }
 
 std::optional<uint64_t> SymbolMap::findBySection(uint64_t address) const {

@@ -2,17 +2,16 @@
 //
 // A trace has addresses of the build that was recorded. Another layout of the same program has the
 // same functions and data elsewhere, under the same names. Code of functions that were split is
-// found by their basic blocks (block_pairs.h), and data without a name by references to it
-// (references.h).
+// found by their basic blocks, and data without a name by references to it (build_pairs.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_TOOLS_PREDICT_SYMBOL_MAP_H
 #define FRONTLOAD_TOOLS_PREDICT_SYMBOL_MAP_H
 
-#include "predict/block_pairs.h"
-#include "predict/references.h"
+#include "predict/build_pairs.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include <optional>
 #include <tuple>
@@ -46,13 +45,13 @@ private:
     uint64_t address, size;
   };
 
-  enum class Likeness { None, JumpTable, SameBytes, SameString };
-
   SymbolMap(const llvm::object::ELFObjectFileBase &recordedFile,
             const llvm::object::ELFObjectFileBase &targetFile)
       : recordedImage(recordedFile), targetImage(targetFile) {}
 
   static llvm::Expected<std::vector<Symbol>> read(const llvm::object::ELFObjectFileBase &file);
+  static llvm::MapVector<llvm::StringRef, Section>
+  orderedSections(const llvm::object::ELFObjectFileBase &file);
   /// The symbol of `recorded` before or at an address; the end if there is none.
   std::vector<Symbol>::const_iterator symbolAt(uint64_t address) const;
   const Symbol *inTarget(const Symbol &symbol) const;
@@ -61,7 +60,6 @@ private:
   std::optional<uint64_t> findByNeighbours(uint64_t address) const;
   std::optional<uint64_t> findByReference(uint64_t address) const;
   std::optional<uint64_t> findBySection(uint64_t address) const;
-  Likeness compareTo(AddressPair pair, uint64_t address) const;
   void pairPointers();
 
   LinkedImage recordedImage, targetImage;

@@ -33,47 +33,43 @@ static std::vector<FileSegment> segmentsOf(StringRef path, uint64_t size) {
   return {wholeFile(size)};
 }
 
-static Expected<FileOfStart> readFileOfStart(const json::Value &value) {
-  const json::Object *object = value.getAsObject();
-  auto path = object ? object->getString("path") : std::nullopt;
-  auto size = object ? object->getInteger("size") : std::nullopt;
-  auto isMapped = object ? object->getBoolean("is_mapped") : std::nullopt;
-  const json::Array *touched = object ? object->getArray("touched") : nullptr;
-  if (!path || !size || *size < 0 || uint64_t(*size) > maxFile || !isMapped || !touched)
-    return createStringError("a file lacks its path, size, is_mapped or touched");
-  FileOfStart file = {path->str(), uint64_t(*size), {}, {}};
+static bool fromJSON(const json::Value &value, FileOfStart &file, json::Path path) {
+  json::ObjectMapper map(value, path);
+  bool isMapped;
+  std::vector<std::vector<uint64_t>> touched;
+  if (!map || !map.map("path", file.path) || !map.map("size", file.size) ||
+      !map.map("is_mapped", isMapped) || !map.map("touched", touched))
+    return false;
+  if (file.size > maxFile) {
+    path.field("size").report("too large");
+    return false;
+  }
   uint64_t pages = divideCeil(file.size, pageBytes);
-  for (const json::Value &each : *touched) {
-    const json::Array *fields = each.getAsArray();
-    auto field = [&](size_t i) {
-      return fields && fields->size() == 3 ? (*fields)[i].getAsUINT64() : std::nullopt;
-    };
-    auto page = field(0), count = field(1), isRead = field(2);
-    if (!page || !count || !isRead || *page > pages || !*count || *count > pages - *page)
-      return createStringError("%s: pages that it does not have", file.path.c_str());
-    file.touched.push_back({*page, *count, *isRead != 0});
+  for (const std::vector<uint64_t> &each : touched) {
+    if (each.size() != 3 || each[0] > pages || !each[1] || each[1] > pages - each[0]) {
+      path.field("touched").report("pages that the file does not have");
+      return false;
+    }
+    file.touched.push_back({each[0], each[1], each[2] != 0});
   }
   file.segments =
-      *isMapped ? segmentsOf(file.path, file.size) : std::vector<FileSegment>{wholeFile(file.size)};
-  return file;
+      isMapped ? segmentsOf(file.path, file.size) : std::vector<FileSegment>{wholeFile(file.size)};
+  return true;
 }
 
 Expected<std::vector<FileOfStart>> readWholeStart(StringRef text) {
   auto value = json::parse(text);
   if (!value)
     return value.takeError();
-  const json::Object *object = value->getAsObject();
-  const json::Array *files = object ? object->getArray("files") : nullptr;
-  if (!files || object->getString("schema") != StringRef("frontload-whole-start/1"))
+  json::Path::Root root("whole start");
+  json::ObjectMapper map(*value, root);
+  std::string schema;
+  std::vector<FileOfStart> files;
+  if (!map || !map.map("schema", schema) || schema != "frontload-whole-start/1")
     return createStringError("is no \"frontload-whole-start/1\"");
-  std::vector<FileOfStart> found;
-  for (const json::Value &each : *files) {
-    auto file = readFileOfStart(each);
-    if (!file)
-      return file.takeError();
-    found.push_back(std::move(*file));
-  }
-  return found;
+  if (!map.map("files", files))
+    return root.getError();
+  return files;
 }
 
 /// The ranges that a list asks for: the touched pages, with the gaps that are worth it.

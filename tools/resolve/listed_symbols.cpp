@@ -11,7 +11,7 @@ namespace frontload {
 
 namespace {
 struct Match {
-  ListedPlace place; ///< of a group of entries
+  ListedPlace place;
   bool isLocal, isOfFile;
   uint32_t object;
 };
@@ -47,10 +47,8 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     if (StringRef built = source.rsplit('.').first; built != source)
       filesOf[built].emplace_back(entry.file);
   }
-  auto fileOf = [&](uint32_t group) { return profile.entries[names.groups().first(group)].file; };
   std::vector<Match> matches;
-  const EntryGroups &groups = names.groups();
-  std::vector<bool> hasItsObject(profile.entries.size() + groups.numShared()); // by group
+  std::vector<bool> hasItsObject(profile.entries.size()); // by entry
   StringRef lastObject;
   uint32_t object = 0;
   for (uint32_t line = 0; !list.empty(); ++line) {
@@ -68,35 +66,29 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
                                                       : ArrayRef<CachedHashStringRef>();
     names.find(HashedName(name), mayAgree, [&](const NameTable::Match &match) {
-      StringRef file = fileOf(match.group);
       matches.push_back(
-          {{match.group, match.likeness, line, objectName, name}, isLocal, match.isOfFile, object});
-      if (isLocal && match.isOfFile && file == objectName && !hasItsObject[match.group]) {
-        hasItsObject[match.group] = true;
-        groups.forEach(match.group, [&](uint32_t entry) { hasItsObject[entry] = true; });
-      }
+          {{match.entry, match.likeness, line, objectName, name}, isLocal, match.isOfFile, object});
+      if (isLocal && match.isOfFile && profile.entries[match.entry].file == objectName)
+        hasItsObject[match.entry] = true;
     });
   }
 
   auto rank = [&](const Match &match) {
-    const auto &[group, likeness, line, objectName, name] = match.place;
-    StringRef file = fileOf(group);
-    bool agrees = match.isLocal && match.isOfFile &&
-                  (hasItsObject[group] ? file == objectName : isOfOneSource(file, objectName));
-    return FindRank(likeness, match.isLocal, !file.empty(), agrees);
+    const ListedPlace &place = match.place;
+    StringRef file = profile.entries[place.entry].file;
+    bool agrees =
+        match.isLocal && match.isOfFile &&
+        (hasItsObject[place.entry] ? file == place.object : isOfOneSource(file, place.object));
+    return FindRank(place.likeness, match.isLocal, !file.empty(), agrees);
   };
   FoundNames found(profile.entries.size());
-  GroupFinds finds(groups, found);
   for (const Match &match : matches)
-    finds.note(match.place.entry, rank(match));
-  finds.endNotes();
+    found.note(match.place.entry, rank(match));
   std::vector<ListedPlace> places;
   for (const Match &match : matches)
-    finds.accept(match.place.entry, rank(match), {match.place.name, match.object, match.isLocal},
-                 [&](uint32_t entry) {
-                   places.push_back(match.place);
-                   places.back().entry = entry;
-                 });
+    if (found.accept(match.place.entry, rank(match),
+                     {match.place.name, match.object, match.isLocal}))
+      places.push_back(match.place);
   return places;
 }
 

@@ -5,20 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "elf/elf_object.h"
 #include "profile/startup_profile.h"
 #include "profile/tiers.h"
 #include "program/diagnostics.h"
 #include "program/option_parser.h"
-#include "resolve/input_files.h"
 #include "resolve/listed_symbols.h"
 #include "resolve/resolved_lines.h"
 #include "startup_set/startup_set.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
+#include <deque>
+#include <memory>
+#include <vector>
 
 using namespace llvm;
+using namespace llvm::object;
 using namespace frontload;
 
 const StringLiteral frontload::programName = "frontload-resolve";
@@ -55,9 +62,65 @@ exit status:
   65  the contents of a file are bad
 )");
 
-[[noreturn]] static void fail(Error error, const Twine &note) {
-  int code = error.isA<CannotOpen>() ? exitUsage : exitData;
-  fail(code, toString(std::move(error)), note);
+namespace {
+/// The objects of FILE...: objects, archives, thin archives, or one linked file.
+struct InputFiles {
+  void add(const std::string &path);
+  void addArchive(const std::string &path, MemoryBufferRef buffer);
+
+  std::vector<InputObject> objects;
+  unsigned numOthers = 0; ///< members of archives that are no ELF objects (bitcode, say)
+  std::deque<std::unique_ptr<MemoryBuffer>> buffers;
+  std::deque<std::unique_ptr<Archive>> archives; ///< own the members of thin archives
+};
+} // namespace
+
+[[noreturn]] static void failForFile(int exitCode, const Twine &path, const Twine &what) {
+  fail(exitCode, path + ": " + what,
+       "give objects and archives, or a linked file that is not stripped");
+}
+
+void InputFiles::add(const std::string &path) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    failForFile(exitUsage, path, buffer.getError().message());
+  buffers.push_back(std::move(*buffer));
+  MemoryBufferRef contents(buffers.back()->getBuffer(), path);
+  file_magic magic = identify_magic(contents.getBuffer());
+  if (magic == file_magic::archive)
+    return addArchive(path, contents);
+  if (magic == file_magic::bitcode)
+    failForFile(exitData, path, "bitcode has no sections yet: give the linked program");
+  bool isLinked = magic == file_magic::elf_executable || magic == file_magic::elf_shared_object;
+  if (magic != file_magic::elf_relocatable && !isLinked)
+    failForFile(exitData, path, "neither an ELF file nor an archive");
+  objects.push_back({contents, "", /*isLazy=*/false, isLinked, buffers.back().get()});
+  bool hasSymbols = false;
+  if (!withElfObject(contents.getBuffer(), isLinked,
+                     [&](const auto &object) { hasSymbols = !object.symbols().empty(); }))
+    failForFile(exitData, path, "a damaged ELF file");
+  // An object may have no symbols; a linked file without symbols was stripped.
+  if (isLinked && !hasSymbols)
+    failForFile(exitData, path, "is stripped: it has no symbol table");
+}
+
+void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
+  auto archive = Archive::create(buffer);
+  if (!archive)
+    failForFile(exitData, path, toString(archive.takeError()));
+  archives.push_back(std::move(*archive));
+  Error error = Error::success();
+  for (const Archive::Child &child : archives.back()->children(error)) {
+    auto member = child.getMemoryBufferRef();
+    if (!member)
+      failForFile(exitData, path, toString(member.takeError()));
+    if (member->getBuffer().starts_with(ELF::ElfMagic))
+      objects.push_back({*member, path, /*isLazy=*/true});
+    else
+      ++numOthers;
+  }
+  if (error)
+    failForFile(exitData, path, toString(std::move(error)));
 }
 
 /// Exits without destructors: freeing a million names takes half a second.
@@ -79,7 +142,7 @@ exit status:
     fail(exitUsage, fileArguments[0] + ": " + list.getError().message(), "give a list of symbols");
   auto places = findListed(profile, fileArguments[0], (*list)->getBuffer());
   if (!places)
-    fail(places.takeError(), "listed_symbols.h says what a list is");
+    fail(exitData, toString(places.takeError()), "listed_symbols.h says what a list is");
   outs() << resolvedHeader;
   writeListed(outs(), *places);
   end();
@@ -89,25 +152,24 @@ exit status:
 [[noreturn]] static void resolveFiles(StartupProfile &profile, MemoryBuffer &text) {
   InputFiles files;
   for (const std::string &path : fileArguments)
-    if (Error error = files.add(path))
-      fail(std::move(error), "give objects and archives, or a linked file that is not stripped");
-  if (files.numOthers())
-    warning("members of archives that are not ELF objects: " + Twine(files.numOthers()));
+    files.add(path);
+  if (files.numOthers)
+    warning("members of archives that are not ELF objects: " + Twine(files.numOthers));
 
   if (startupSetOption)
     sortByTier(profile);
   StartupSet set(profile, /*gathersStrings=*/false);
   const unsigned numThreads = parallel::strategy.compute_thread_count();
-  std::vector<StartupSections> sections = set.find(files.objects(), numThreads);
+  std::vector<StartupSections> sections = set.find(files.objects, numThreads);
   set.endSearch();
   text.dontNeedIfMmap();
   outs() << resolvedHeader;
   if (startupSetOption)
-    writeSections(outs(), sections, files.objects());
+    writeSections(outs(), sections, files.objects);
   else if (!blocksOption)
-    writePlaces(outs(), profile, set, files.objects(), numThreads);
-  else if (Error error = writeBlocks(outs(), profile, set, files.objects()))
-    fail(std::move(error), "compile it again");
+    writePlaces(outs(), profile, set, files.objects, numThreads);
+  else if (Error error = writeBlocks(outs(), profile, set, files.objects))
+    fail(exitData, toString(std::move(error)), "compile it again");
   end();
 }
 
@@ -121,7 +183,7 @@ int main(int argc, char **argv) {
          "give a startup profile that can be read");
   Expected<StartupProfile> profile = parseStartupProfile(profileArgument, (*text)->getBuffer());
   if (!profile)
-    fail(profile.takeError(), "make it again with 'frontload profile'");
+    fail(exitData, toString(profile.takeError()), "make it again with 'frontload profile'");
   if (listedOption)
     resolveListed(*profile);
   resolveFiles(*profile, **text);

@@ -2,7 +2,7 @@
 
 #include "resolve/resolved_lines.h"
 #include "elf/block_map.h"
-#include "resolve/namesakes.h"
+#include "elf/elf_object.h"
 #include "startup_set/share_work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -118,6 +118,31 @@ void writeListed(raw_ostream &os, std::vector<ListedPlace> places) {
     os << "name\t" << place.entry << '\t' << toString(place.likeness) << '\t'
        << escapeName(place.object) << "\t\t" << escapeName(place.name) << '\t'
        << utohexstr(place.line, true) << "\t0\n";
+}
+
+namespace {
+/// The loaded sections of one name in all objects. A linker that places sections by name also
+/// places their namesakes. Copies of one COMDAT group are not namesakes: only one of them is
+/// linked.
+struct Namesakes {
+  uint32_t count = 0;
+  uint64_t size = 0; ///< of all together
+};
+} // namespace
+
+static StringMap<Namesakes> countNamesakes(ArrayRef<InputObject> objects) {
+  StringMap<Namesakes> counts;
+  for (const InputObject &input : objects)
+    withElfObject(input.buffer.getBuffer(), /*isLinked=*/false, [&](const auto &object) {
+      for (const auto &section : object.sections()) {
+        if ((section.sh_flags & (ELF::SHF_ALLOC | ELF::SHF_GROUP)) != ELF::SHF_ALLOC)
+          continue;
+        Namesakes &namesakes = counts[object.name(section)];
+        ++namesakes.count;
+        namesakes.size += section.sh_size;
+      }
+    });
+  return counts;
 }
 
 void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets, ArrayRef<InputObject> objects) {

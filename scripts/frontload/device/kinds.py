@@ -38,7 +38,7 @@ _LAZY = Device(LAZY, None, None, 128, "each read takes 5 ms, 64 at once", 5, 64)
 
 @functools.cache
 def known() -> tuple[Device, ...]:
-    listed = subprocess.run([tools.tool("frontload-predict"), "--list-devices", "--json"],
+    listed = subprocess.run([tools.tool("frontload-predict"), "--list-devices"],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
     return tuple(Device(**{field: device[field] for field in _PREDICTED})
                  for device in json.loads(listed.stdout)["devices"])

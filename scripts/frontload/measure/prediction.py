@@ -127,7 +127,7 @@ def gain(base: Document, figures: Document) -> Document:
 
 def ask_predictor(*arguments: _Path, evidence: str = "the traces and the program") -> Document:
     """frontload-predict's answer; `evidence`: what to send with a report of its defect."""
-    command: list[_Path] = [tools.tool(_PREDICTOR), "--json", *arguments]
+    command: list[_Path] = [tools.tool(_PREDICTOR), *arguments]
     result = subprocess.run(command, capture_output=True, encoding="utf-8",
                             errors="surrogateescape", stdin=subprocess.DEVNULL)
     if result.returncode == 0:

@@ -1,6 +1,6 @@
 // The note of a front as the prefetch reads it, which has no libc; and what it and the prediction
 // find in the same file must be the same.
-#include "cold_start/prefetched_ranges.h"
+#include "cold_start/program_loading.h"
 #include "input_file.h"
 #include "target.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,5 @@
 // What is read of a linked file by its addresses: its segments and front, what the dynamic linker
 // does with it, where it has pointers; and itself as another build of it.
-#include "cold_start/prefetched_ranges.h"
 #include "cold_start/program_loading.h"
 #include "cold_start/start_model.h"
 #include "predict/symbol_map.h"

@@ -1,7 +1,6 @@
 // Names of symbols, taken apart: suffixes, hashes, variants of constructors.
-#include "names/constructors.h"
+#include "names/mangled_names.h"
 #include "names/name_parts.h"
-#include "names/rust_paths.h"
 #include "target.h"
 
 using namespace frontload;

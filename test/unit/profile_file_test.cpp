@@ -1,5 +1,5 @@
 // Which names the profile of an output may have.
-#include "profile/profile_folder.h"
+#include "profile/profile_file.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

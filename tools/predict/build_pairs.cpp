@@ -1,16 +1,54 @@
-//===- references.cpp - pairs the references of two builds -----------------===//
+//===- build_pairs.cpp - pairs code and data of two builds without symbols -===//
 
-#include "predict/references.h"
+#include "predict/build_pairs.h"
 #include "elf/elf_file.h"
 #include "elf/relr_table.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
-#include <optional>
 
 using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
+
+BlockPairs::BlockPairs(const std::vector<FunctionBlocks> &recorded,
+                       const std::vector<FunctionBlocks> &target,
+                       function_ref<std::optional<uint64_t>(uint64_t)> inTarget) {
+  DenseMap<uint64_t, const FunctionBlocks *> byAddress;
+  for (const FunctionBlocks &function : target)
+    byAddress.try_emplace(function.address, &function);
+  for (const FunctionBlocks &function : recorded) {
+    std::optional<uint64_t> place = inTarget(function.address);
+    const FunctionBlocks *other = place ? byAddress.lookup(*place) : nullptr;
+    if (!other || other->hash != function.hash)
+      continue;
+    DenseMap<uint32_t, const Block *> byId;
+    for (const Block &block : other->blocks)
+      byId.try_emplace(block.id, &block);
+    for (const Block &block : function.blocks)
+      if (const Block *same = byId.lookup(block.id); same && block.size && same->size)
+        pairs.push_back({block.address, same->address, block.size, same->size});
+  }
+  llvm::sort(pairs, [](const Pair &a, const Pair &b) { return a.recorded < b.recorded; });
+}
+
+std::optional<uint64_t> BlockPairs::find(uint64_t address) const {
+  auto next = partition_point(pairs, [&](const Pair &pair) { return pair.recorded <= address; });
+  if (next == pairs.begin())
+    return std::nullopt;
+  const Pair &pair = *std::prev(next);
+  uint64_t offset = address - pair.recorded;
+  if (offset >= pair.recordedSize)
+    return std::nullopt;
+  return pair.target + std::min<uint64_t>(offset, pair.targetSize - 1);
+}
+
+void BlockPairs::forEachIn(uint64_t begin, uint64_t end,
+                           function_ref<void(uint64_t, uint64_t, uint64_t)> visit) const {
+  auto next = partition_point(pairs, [&](const Pair &pair) { return pair.recorded < begin; });
+  for (; next != pairs.end() && next->recorded < end; ++next)
+    visit(next->recorded, next->target, std::min(next->recordedSize, next->targetSize));
+}
 
 LinkedImage::LinkedImage(const ELFObjectFileBase &file) : bytes(file.getData()) {
   auto found = readSegments(bytes);
@@ -20,14 +58,9 @@ LinkedImage::LinkedImage(const ELFObjectFileBase &file) : bytes(file.getData()) 
     consumeError(found.takeError());
 }
 
-bool LinkedImage::isCode(uint64_t address) const {
+bool LinkedImage::has(uint64_t address, bool isCode) const {
   const FileSegment *segment = linked().segmentAt(address);
-  return segment && segment->isExecutable;
-}
-
-bool LinkedImage::isData(uint64_t address) const {
-  const FileSegment *segment = linked().segmentAt(address);
-  return segment && !segment->isExecutable;
+  return segment && segment->isExecutable == isCode;
 }
 
 /// RELR relocations, like REL ones, have the address in the file; RELA has it in the relocation.
@@ -51,22 +84,14 @@ static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
     if (!(section.sh_flags & ELF::SHF_ALLOC))
       continue;
     if (section.sh_type == ELF::SHT_RELA) {
-      auto relocations = file.relas(section);
-      if (!relocations) {
-        consumeError(relocations.takeError());
-        continue;
-      }
-      for (const auto &relocation : *relocations)
+      for (const auto &relocation :
+           expectedToOptional(file.relas(section)).value_or(typename ELFT::RelaRange()))
         if (relocation.getType(file.isMips64EL()) == relative)
           add(relocation.r_offset, static_cast<uint64_t>(relocation.r_addend));
     } else if (section.sh_type == ELF::SHT_RELR) {
-      auto words = file.relrs(section);
-      if (!words) {
-        consumeError(words.takeError());
-        continue;
-      }
       forEachPackedRelocation<ELFT>(
-          *words, [] {}, [&](uint64_t place) { add(place, std::nullopt); });
+          expectedToOptional(file.relrs(section)).value_or(typename ELFT::RelrRange()), [] {},
+          [&](uint64_t place) { add(place, std::nullopt); });
     }
   }
   return Error::success();
@@ -97,7 +122,7 @@ void pairReferences(const LinkedImage &recorded, const LinkedImage &target, Addr
              static_cast<uint64_t>(int64_t(int32_t(support::endian::read32le(code.data() + at))));
     };
     AddressPair pair = {operand(one, function.recorded), operand(other, function.target)};
-    if (recorded.isData(pair.recorded) && target.isData(pair.target))
+    if (recorded.has(pair.recorded, /*isCode=*/false) && target.has(pair.target, /*isCode=*/false))
       found.push_back(pair);
   }
 }

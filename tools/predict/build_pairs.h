@@ -1,4 +1,8 @@
-//===- references.h - pairs the references of two builds -------------------===//
+//===- build_pairs.h - pairs code and data of two builds without symbols ---===//
+//
+// A function that was split by its basic blocks lies in two places, so an offset in it means
+// nothing. If both builds have maps of their blocks (elf/block_map.h), and the function has the
+// same blocks in both, each block is found by its id.
 //
 // Jump tables, literals and merged strings have no symbols, so names do not find them in another
 // layout. But the same instruction of the same function, or the same relocated pointer, refers to
@@ -6,16 +10,43 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_REFERENCES_H
-#define FRONTLOAD_TOOLS_PREDICT_REFERENCES_H
+#ifndef FRONTLOAD_TOOLS_PREDICT_BUILD_PAIRS_H
+#define FRONTLOAD_TOOLS_PREDICT_BUILD_PAIRS_H
 
-#include "cold_start/start_model.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "elf/block_map.h"
+#include "elf/linked_file.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include <optional>
 #include <vector>
 
 namespace frontload {
+
+class BlockPairs {
+public:
+  BlockPairs() = default;
+  /// `inTarget` returns the address in `target` of the function at an address in `recorded`.
+  BlockPairs(const std::vector<FunctionBlocks> &recorded, const std::vector<FunctionBlocks> &target,
+             llvm::function_ref<std::optional<uint64_t>(uint64_t)> inTarget);
+
+  /// The address in `target` of the code at this address in `recorded`. If the block is shorter
+  /// there, because it no longer jumps to the next one, at most its last byte.
+  std::optional<uint64_t> find(uint64_t address) const;
+
+  /// Calls `visit` for each block of `recorded` from `begin` to before `end`, with its addresses
+  /// and its common size in both.
+  void forEachIn(
+      uint64_t begin, uint64_t end,
+      llvm::function_ref<void(uint64_t recorded, uint64_t target, uint64_t size)> visit) const;
+
+private:
+  struct Pair {
+    uint64_t recorded, target;
+    uint32_t recordedSize, targetSize;
+  };
+  std::vector<Pair> pairs; // by their addresses in `recorded`
+};
 
 /// An address of the recorded build, and the matching one of the other build.
 struct AddressPair {
@@ -31,8 +62,8 @@ public:
 
   /// As in LinkedFile.
   llvm::StringRef at(uint64_t address) const { return linked().at(address); }
-  bool isCode(uint64_t address) const;
-  bool isData(uint64_t address) const;
+  /// Whether code, or data, is at an address.
+  bool has(uint64_t address, bool isCode) const;
   /// The places that the dynamic linker adds the load bias to, with the addresses that are there.
   llvm::DenseMap<uint64_t, uint64_t> pointers() const;
 

@@ -1,15 +1,19 @@
-//===- name_filter.h - tells quickly that a name is not in a set -----------===//
+//===- name_hashes.h - rules out quickly that a name is in a set -----------===//
 //
-// A link has millions of symbols, and hardly any is in the set that is looked up. A bitmap that
-// stays in the cache rules a name out with one load; a hash table would cost a cache miss.
+// A link has millions of symbols, and hardly any is in the set that is looked up. Looking a name up
+// begins with its hash, so each is hashed once. A bitmap that stays in the cache rules a name out
+// with one load; a hash table would cost a cache miss.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
-#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
+#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_HASHES_H
+#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_HASHES_H
 
+#include "names/name_parts.h"
+#include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -17,6 +21,34 @@
 #include <vector>
 
 namespace frontload {
+
+/// A name as the key of a table. LLVM's own hash of a string takes three times as long.
+inline llvm::CachedHashStringRef hashName(llvm::StringRef name) {
+  return {name, static_cast<uint32_t>(llvm::xxh3_64bits(name))};
+}
+
+/// A name with the hash of its head, which for nearly all names is the whole name.
+class HashedName {
+public:
+  explicit HashedName(llvm::StringRef n)
+      : name(n), head(headOf(n)), headHash(hashName(head).hash()) {}
+
+  llvm::StringRef text() const { return name; }
+  /// The name behind the head.
+  llvm::StringRef suffixes() const { return name.drop_front(head.size()); }
+  /// The hash of headOf() the name.
+  uint32_t hashOfHead() const { return headHash; }
+  /// Whether the name is all head.
+  bool isPlain() const { return head.size() == name.size(); }
+  /// The same as hashName() of the name.
+  llvm::CachedHashStringRef whole() const {
+    return isPlain() ? llvm::CachedHashStringRef(name, headHash) : hashName(name);
+  }
+
+private:
+  llvm::StringRef name, head;
+  uint32_t headHash;
+};
 
 /// A set of names, by their hashes, that may answer yes for a name that is not in it. Threads may
 /// add in parallel.
