@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/LEB128.h"
 #include <optional>
+#include <type_traits>
 
 namespace frontload {
 
@@ -173,70 +174,40 @@ public:
     }
   }
 
-  /// Calls `visit(offset)` for each place in its section that `relocations` change, in their order.
-  template <class Visit> void forEachRelocatedPlace(const Shdr &relocations, Visit visit) const {
+  /// Calls `visit` with each of `relocations`, as LLVM's Rela, Rel or Crel.
+  template <class Visit> void forEachRelocation(const Shdr &relocations, Visit visit) const {
     auto visitTable = [&](auto table) {
       if (!table)
         return llvm::consumeError(table.takeError());
       for (const auto &entry : *table)
-        visit(uint64_t(entry.r_offset));
+        visit(entry);
     };
     if (relocations.sh_type == llvm::ELF::SHT_RELA)
       visitTable(file.relas(relocations));
     else if (relocations.sh_type == llvm::ELF::SHT_REL)
       visitTable(file.rels(relocations));
-    else
+    else // LLVM's crels() allocates the number in a header, which may be wrong in a damaged file.
       llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
           llvm::arrayRefFromStringRef(contents(relocations)), [](uint64_t, bool) {},
-          [&](typename ELFT::Crel entry) { visit(uint64_t(entry.r_offset)); }));
+          [&](typename ELFT::Crel entry) { visit(entry); }));
   }
 
   /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index.
   template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
     bool isMips64EL = file.isMips64EL();
-    auto visitOne = [&](uint32_t index, auto addend) {
-      if (index && index < syms.size())
-        visit(index, addend());
-    };
     llvm::StringRef relocated; // the section that contains implicit addends
-    auto readAddend = [&](const auto &entry, bool isMips) {
-      return readImplicitAddend(file.getHeader().e_machine, entry.getType(isMips),
-                                relocated.substr(entry.r_offset), ELFT::Endianness);
-    };
-    auto beginImplicit = [&] {
-      if (relocations.sh_info < sectionTable.size())
-        relocated = contents(sectionTable[relocations.sh_info]);
-    };
-    auto visitTable = [&](auto table, auto addendOf) {
-      if (!table)
-        return llvm::consumeError(table.takeError());
-      for (const auto &entry : *table)
-        visitOne(entry.getSymbol(isMips64EL), [&] { return addendOf(entry); });
-    };
-    if (relocations.sh_type == llvm::ELF::SHT_RELA) {
-      visitTable(file.relas(relocations),
-                 [](const auto &entry) { return int64_t(entry.r_addend); });
-    } else if (relocations.sh_type == llvm::ELF::SHT_REL) {
-      beginImplicit();
-      visitTable(file.rels(relocations),
-                 [&](const auto &entry) { return readAddend(entry, isMips64EL); });
-    } else {
-      // LLVM's crels() allocates the number in a header, which may be wrong in a damaged file. MIPS
-      // has no layout of its own for CREL.
-      bool hasAddends = false;
-      llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
-          llvm::arrayRefFromStringRef(contents(relocations)),
-          [&](uint64_t, bool has) {
-            hasAddends = has;
-            if (!has)
-              beginImplicit();
-          },
-          [&](typename ELFT::Crel entry) {
-            visitOne(entry.getSymbol(false), [&] {
-              return hasAddends ? int64_t(entry.r_addend) : readAddend(entry, false);
-            });
-          }));
-    }
+    if (relocations.sh_type == llvm::ELF::SHT_REL && relocations.sh_info < sectionTable.size())
+      relocated = contents(sectionTable[relocations.sh_info]);
+    forEachRelocation(relocations, [&]<class Entry>(const Entry &entry) {
+      uint32_t index = entry.getSymbol(isMips64EL);
+      if (!index || index >= syms.size())
+        return;
+      if constexpr (std::is_same_v<Entry, typename ELFT::Rel>)
+        visit(index, readImplicitAddend(file.getHeader().e_machine, entry.getType(isMips64EL),
+                                        relocated.substr(entry.r_offset), ELFT::Endianness));
+      else
+        visit(index, int64_t(entry.r_addend));
+    });
   }
 
 private:

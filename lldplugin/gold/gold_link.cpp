@@ -2,14 +2,16 @@
 
 #include "gold/gold_link.h"
 #include "elf/elf_object.h"
-#include "gold/previous_output.h"
-#include "gold/section_order.h"
 #include "plan/front_report.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include <tuple>
 
 using namespace llvm;
 
 namespace frontload {
+
+static constexpr char constantsSection[] = ".rodata.startup";
 
 GoldLink::GoldLink(Linker l, GoldOptions o, StartupProfile profile, bool foldsCode)
     : linker(std::move(l)), options(std::move(o)),
@@ -32,18 +34,42 @@ void GoldLink::addFile(const ld_plugin_input_file &file) {
 
 void GoldLink::fail(const Twine &text, const Twine &note) {
   isOver = true; // gold calls end() before it ends
-  if (!mayBeWritten)
-    keepPreviousOutput(linker.output);
   linker.fail(text, note);
+}
+
+/// The sections that `link` has found, in the order in which gold is to place them, as gold's
+/// `handles` of the objects have them. Constants are in `constants`, too.
+static std::vector<ld_plugin_section> orderOf(const FrontLink &link, ArrayRef<const void *> handles,
+                                              std::vector<ld_plugin_section> &constants) {
+  struct Place {
+    uint32_t object;
+    const StartupSection *section;
+    auto key() const {
+      // Sections that are likely to be used next precede the block: nothing can follow it.
+      return std::tuple(section->region == Region::Front, section->rank, object, section->index);
+    }
+  };
+  std::vector<Place> places;
+  for (auto [object, sections] : enumerate(link.sections()))
+    for (const StartupSection &section : sections)
+      places.push_back({uint32_t(object), &section});
+  llvm::sort(places, [](const Place &a, const Place &b) { return a.key() < b.key(); });
+  std::vector<ld_plugin_section> all;
+  all.reserve(places.size());
+  for (const Place &place : places) {
+    all.push_back({handles[place.object], place.section->index});
+    if (place.section->sectionClass == SectionClass::Rodata)
+      constants.push_back(all.back());
+  }
+  return all;
 }
 
 void GoldLink::tellOrder() {
   link.finishPlanning();
-  SectionOrder order = sectionOrder(link, handles);
-  ld_plugin_status status = linker.updateSectionOrder(order.all.data(), order.all.size());
+  std::vector<ld_plugin_section> constants, all = orderOf(link, handles, constants);
+  ld_plugin_status status = linker.updateSectionOrder(all.data(), all.size());
   if (status == LDPS_OK && linker.uniqueSegment)
-    status = linker.uniqueSegment(constantsSection, 0, 0, order.constants.data(),
-                                  order.constants.size());
+    status = linker.uniqueSegment(constantsSection, 0, 0, constants.data(), constants.size());
   if (status != LDPS_OK)
     fail(linker.output + ": gold does not take the order of its sections",
          "please report this; link without the plugin until it is fixed");
@@ -70,10 +96,6 @@ void GoldLink::allRead() {
   } else if (!awaits) {
     judge();
   }
-  // The plugin may still refuse the output at the end.
-  if (!isJudged || !options.report.empty())
-    keepPreviousOutput(linker.output);
-  mayBeWritten = true;
 }
 
 void GoldLink::addMade(const ld_plugin_input_file &file) {
@@ -118,11 +140,9 @@ void GoldLink::end() {
   if (!isJudged)
     judge();
   if (!options.report.empty())
-    if (Error e = writeFrontReport(holdReport(options.report), linker.output, link, std::nullopt,
-                                   Weighing()))
+    if (Error e = writeFrontReport(options.report, linker.output, link, std::nullopt, Weighing()))
       fail(options.report + ": " + toString(std::move(e)),
            "choose another place with --plugin-opt=report=FILE, or leave it out");
-  acceptOutput(linker.output);
 }
 
 } // namespace frontload

@@ -3,6 +3,16 @@
 // Gathers what gold reads, has it planned (front_link.h), tells gold the order, and judges how much
 // of the profile is in the link.
 //
+// gold sorts the input sections of each output section by their places in one list, and puts
+// sections that are not in the list before those that are. So the startup block is the end of
+// .text, .data.rel.ro, .data and .bss.
+//
+// It does not sort sections of strings, but merges them into one piece at the beginning of .rodata.
+// Therefore constants get an output section of their own, .rodata.startup. gold puts it into a
+// segment of its own after all other code and constants, next to the data, and the strings in it
+// are those of the objects that startup needs. On cc1 that takes the cold start from 153 major
+// faults to 122. The same for code changes nothing, and for both together costs more (143).
+//
 // gold does not report the fate of a section. Of copies, it keeps the first group of a signature. A
 // section that it drops because nothing refers to it (--gc-sections) counts as placed.
 //
@@ -53,8 +63,7 @@ private:
   std::vector<const void *> handles; ///< gold's, of `objects`
   std::vector<bool> offered;         ///< by handle: whether gold has offered this ELF file to us
   bool isJudged = false;
-  bool hasMade = false;      ///< objects that another plugin has made
-  bool mayBeWritten = false; ///< whether gold may write the output from now on
+  bool hasMade = false; ///< objects that another plugin has made
   bool isOver = false;
 };
 

@@ -9,11 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "gold/gold_link.h"
-#include "gold/own_command_line.h"
-#include "gold/previous_output.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
-#include "program/diagnostics.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 using namespace frontload;
@@ -53,7 +51,8 @@ ld_plugin_status onload(ld_plugin_tv *calls) {
     return LDPS_OK;
   }
   GoldOptions options;
-  GoldCommandLine commandLine = ownCommandLine();
+  auto arguments = MemoryBuffer::getFileAsStream("/proc/self/cmdline"); // if the system shows it
+  GoldCommandLine commandLine = parseGoldCommandLine(arguments ? (*arguments)->getBuffer() : "");
   StartupProfile profile;
   std::optional<Refusal> refusal = parseGoldOptions(linker.options, options);
   if (!refusal && !commandLine.ordering.empty())
@@ -64,10 +63,8 @@ ld_plugin_status onload(ld_plugin_tv *calls) {
     refusal = readProfile(options.profile, profile);
   if (!refusal)
     refusal = checkReportPath(options.report, {linker.output, options.profile});
-  if (refusal) {
-    keepPreviousOutput(linker.output);
+  if (refusal)
     linker.fail(refusal->message, refusal->note);
-  }
   // Build systems pass the same flags to every link; there is nothing to lay out in this one.
   if (linker.outputType == LDPO_REL)
     return LDPS_OK;

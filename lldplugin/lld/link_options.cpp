@@ -1,10 +1,10 @@
 //===- link_options.cpp - what a command line says about the front ---------===//
 
 #include "lld/link_options.h"
-#include "lld/front_align.h"
 #include "program/command_line.h"
-#include "program/layout_options.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -13,157 +13,237 @@ namespace frontload {
 
 static constexpr char reproduceReason[] = "its files would have different section names";
 
-/// Reads what another linker has to know of argument `i` of lld's `args`.
-static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &options) {
-  StringRef arg = args[i], name = arg.ltrim('-').take_until([](char c) { return c == '='; });
-  OtherLink &other = options.other;
-  if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
-    options.otherConflict = arg;
-    options.isReproduced |= name == "reproduce";
-    options.otherReason =
-        name == "reproduce" ? reproduceReason : "its objects are made during the link";
-  } else if (asksForOwnOrder(arg)) {
-    options.otherConflict = arg;
-    options.otherReason = "it would order the front as well";
-  } else if (takeOption(args, i, "Map", other.map)) {
-  } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {
-    other.printsMap = true;
-  } else if (is_contained(
-                 {"-s", "--strip-all", "-strip-all", "-x", "--discard-all", "-discard-all"}, arg)) {
-    other.needsMap = true; // there are no symbols that tell what is in the output
-  } else if (arg.starts_with("-") && (name == "start-lib" || name == "end-lib")) {
-    other.opensLib = name == "start-lib";
-  } else if (is_contained({"--cref", "-cref", "--no-cref", "-no-cref"}, arg)) {
-    other.printsReferences = !arg.contains("no-");
-  } else if (arg.starts_with("-") && name == "time-trace") {
-    other.timeTrace = arg.split('=').second;
-  } else if (arg.starts_with("-") &&
-             is_contained({"print-gc-sections", "no-print-gc-sections"}, name)) {
-    other.removedFile = arg.split('=').second;
-  } else {
-    takeOption(args, i, "dependency-file", other.dependencyFile);
-  }
+/// Of --front-align: from a page to the largest page that processors have.
+static constexpr uint64_t minAlign = 4 << 10, maxAlign = 1 << 30;
+
+/// Parses the value of --front-align; 0 if it is none.
+static uint64_t parseFrontAlign(StringRef text) {
+  uint64_t unit = text.consume_back("K")   ? 1 << 10
+                  : text.consume_back("M") ? 1 << 20
+                  : text.consume_back("G") ? 1 << 30
+                                           : 1;
+  uint64_t count;
+  if (text.getAsInteger(10, count) || count > maxAlign / unit)
+    return 0;
+  uint64_t bytes = count * unit;
+  return isPowerOf2_64(bytes) && bytes >= minAlign ? bytes : 0;
 }
 
-/// Reads how a file without a front is to be laid out.
-static bool takePlainOption(ArrayRef<const char *> args, size_t &i, PlainTraits &traits) {
+namespace {
+/// How an option is written. All but letters have one dash or two.
+enum class Form : uint8_t {
+  Flag,
+  Value,         ///< behind = or in the next argument
+  TwoDashes,     ///< the same, with two dashes only: -lld is a library, and -output=x an -o
+  OptionalValue, ///< behind =
+  Letter,        ///< one dash, and a value in the same or the next argument
+};
+
+struct Option {
+  StringRef names; ///< without dashes, separated by |
+  Form form;
+  void (*read)(LinkOptions &options, StringRef value);
+};
+} // namespace
+
+/// If `args[i]` is `option`, returns its value, or the name of a flag, and moves `i` to the last
+/// argument used.
+static std::optional<std::string> take(const Option &option, ArrayRef<const char *> args,
+                                       size_t &i) {
+  StringRef arg = args[i], name = arg.substr(arg.starts_with("--") ? 2 : 1);
+  for (StringRef known : split(option.names, '|')) {
+    std::string value;
+    switch (option.form) {
+    case Form::Flag:
+      if (name == known)
+        return known.str();
+      break;
+    case Form::OptionalValue:
+      if (name.split('=').first == known)
+        return name.split('=').second.str();
+      break;
+    case Form::Letter:
+      if (takeLetter(args, i, ("-" + known).str(), value))
+        return value;
+      break;
+    case Form::Value:
+    case Form::TwoDashes:
+      if ((option.form == Form::Value || arg.starts_with("--")) &&
+          takeOption(args, i, known, value))
+        return value;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Reads `args[i]`, if it is one of `known`, and moves `i` to the last argument used.
+static bool readOne(ArrayRef<Option> known, ArrayRef<const char *> args, size_t &i,
+                    LinkOptions &options) {
+  for (const Option &option : known)
+    if (std::optional<std::string> value = take(option, args, i)) {
+      option.read(options, *value);
+      return true;
+    }
+  return false;
+}
+
+/// Reads one of our options, which lld does not know.
+static bool readOwn(ArrayRef<const char *> args, size_t &i, LinkOptions &options) {
+  using enum Form;
+  using enum LinkOptions::FrontChoice;
+  static const Option known[] = {
+      {"startup-profile", Value, [](auto &o, auto v) { o.profile = v; }},
+      {"startup-profile-dir", Value, [](auto &o, auto v) { o.profileFolder = v; }},
+      {"front-report", Value, [](auto &o, auto v) { o.report = v; }},
+      {"min-match", Value,
+       [](auto &o, auto v) {
+         std::optional<double> percent = parseMinMatch(v);
+         o.badMinMatch = percent ? std::nullopt : std::optional(v.str());
+         o.minMatch = percent.value_or(defaultMinMatch);
+       }},
+      {"front-align", Value,
+       [](auto &o, auto v) {
+         o.frontAlign = v;
+         o.traits.frontAlign = parseFrontAlign(v);
+       }},
+      {"front-prefetch|front-prefetch=inside", Flag,
+       [](auto &o, auto v) {
+         o.traits.prefetches = true;
+         o.prefetchesInside = v.ends_with("=inside");
+       }},
+      {"front-always", Flag, [](auto &o, auto) { o.choice = Always; }},
+      {"front-never", Flag, [](auto &o, auto) { o.choice = Never; }},
+      {"lld", TwoDashes, [](auto &o, auto v) { o.lld = v; }},
+  };
+  return readOne(known, args, i, options);
+}
+
+static void readKeyword(LinkOptions &o, StringRef value) { // -z
   using enum PlainTraits::Separation;
-  std::string value;
-  if (takeLetter(args, i, "-z", value)) {
-    traits.separation = value == "separate-code"                ? Code
-                        : value == "separate-loadable-segments" ? All
-                        : value == "noseparate-code"            ? None
-                                                                : traits.separation;
-    if (StringRef kind = value; kind.consume_back("keep-text-section-prefix"))
-      traits.keepsTextPrefix = kind.empty();
-    return true;
-  }
-  StringRef name = StringRef(args[i]).ltrim('-');
-  if (!StringRef(args[i]).starts_with("-") || (name != "rosegment" && name != "no-rosegment"))
-    return false;
-  traits.hasRosegment = name == "rosegment";
-  return true;
+  PlainTraits &plain = o.traits.plain;
+  if (value == "separate-code")
+    plain.separation = Code;
+  else if (value == "separate-loadable-segments")
+    plain.separation = All;
+  else if (value == "noseparate-code")
+    plain.separation = None;
+  else if (value == "pack-relative-relocs" || value == "nopack-relative-relocs")
+    o.decidesPacking = true;
+  else if (value.consume_back("keep-text-section-prefix"))
+    plain.keepsTextPrefix = value.empty();
 }
 
-/// Our option that a mistyped `arg` is near to; empty if none is. No option of lld is so near.
-static StringRef nearestOwn(StringRef arg) {
-  StringRef name = arg.take_until([](char c) { return c == '='; });
-  for (StringRef own :
-       {"--startup-profile", "--startup-profile-dir", "--front-prefetch", "--front-report",
-        "--front-align", "--front-always", "--front-never", "--min-match"})
-    if (name.starts_with("--") && name.edit_distance(own) <= 2)
-      return own;
-  return {};
+static void readLibrary(LinkOptions &o, StringRef value) {
+  o.libraries.inputs.push_back({value.str(), true, o.libraries.isStatic});
+}
+
+/// Reads an option of lld that a front, or another lld, has to know of.
+static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options) {
+  using enum Form;
+  static const Option known[] = {
+      {"output", TwoDashes, [](auto &o, auto v) { o.output = v; }},
+      {"help", Flag, [](auto &o, auto) { o.isHelp = true; }},
+      {"defsym", Value, [](auto &o, auto v) { o.definesEnd |= v.starts_with("_end="); }},
+      {"image-base", Value, [](auto &o, auto v) { o.imageBase = v; }},
+      {"icf", Value,
+       [](auto &o, auto v) {
+         o.traits.folding = v == "all"    ? Folding::All
+                            : v == "safe" ? Folding::Listed
+                                          : Folding::None;
+       }},
+      {"rosegment|no-rosegment", Flag,
+       [](auto &o, auto v) { o.traits.plain.hasRosegment = v == "rosegment"; }},
+      {"E|export-dynamic", Flag, [](auto &o, auto) { o.exportsAll = true; }},
+      // The C library of the link.
+      {"pack-dyn-relocs", Value, [](auto &o, auto) { o.decidesPacking = true; }},
+      {"Bstatic|static|dn|non_shared", Flag, [](auto &o, auto) { o.libraries.isStatic = true; }},
+      {"Bdynamic|dy|call_shared", Flag, [](auto &o, auto) { o.libraries.isStatic = false; }},
+      {"push-state", Flag, [](auto &o, auto) { o.libraries.push(); }},
+      {"pop-state", Flag, [](auto &o, auto) { o.libraries.pop(); }},
+      {"sysroot", Value, [](auto &o, auto v) { o.libraries.sysroot = v; }},
+      {"library-path", Value, [](auto &o, auto v) { o.libraries.folders.push_back(v.str()); }},
+      {"library", Value, readLibrary},
+      // For another lld.
+      {"reproduce", Value,
+       [](auto &o, auto v) { o.otherConflict = {("--reproduce=" + v).str(), reproduceReason}; }},
+      {"fat-lto-objects", Flag,
+       [](auto &o, auto) {
+         o.otherConflict = {"--fat-lto-objects", "its objects are made during the link"};
+       }},
+      {"Map", Value, [](auto &o, auto v) { o.other.map = v; }},
+      {"M|print-map", Flag, [](auto &o, auto) { o.other.printsMap = true; }},
+      // There are no symbols that tell what is in the output.
+      {"s|strip-all|x|discard-all", Flag, [](auto &o, auto) { o.other.needsMap = true; }},
+      {"start-lib", Flag, [](auto &o, auto) { o.other.opensLib = true; }},
+      {"end-lib", Flag, [](auto &o, auto) { o.other.opensLib = false; }},
+      {"cref|no-cref", Flag, [](auto &o, auto v) { o.other.printsReferences = v == "cref"; }},
+      {"time-trace", OptionalValue, [](auto &o, auto v) { o.other.timeTrace = v; }},
+      {"print-gc-sections|no-print-gc-sections", OptionalValue,
+       [](auto &o, auto v) { o.other.removedFile = v; }},
+      {"dependency-file", Value, [](auto &o, auto v) { o.other.dependencyFile = v; }},
+      // Letters, behind longer names that begin with them.
+      {"soname|hash-style", Value, [](auto &, auto) {}},
+      {"z", Letter, readKeyword},
+      {"O", Letter,
+       [](auto &o, auto v) {
+         if (unsigned level; !v.getAsInteger(10, level))
+           o.traits.mergesStrings = level == 1;
+       }},
+      {"o", Letter, [](auto &o, auto v) { o.output = v; }},
+      {"L", Letter, [](auto &o, auto v) { o.libraries.folders.push_back(v.str()); }},
+      {"l", Letter, readLibrary},
+      {"h", Letter, [](auto &, auto) {}},
+  };
+  return readOne(known, args, i, options);
 }
 
 std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOptions &options) {
-  std::vector<const char *> others;
-  bool exportsAll = false; // a version script may still hide some
-  std::string value;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (takeOption(args, i, "startup-profile", options.profile) ||
-        takeOption(args, i, "front-report", options.report))
-      continue;
-    if (takeOption(args, i, "startup-profile-dir", value)) {
-      options.profileFolder = value;
-      continue;
-    }
-    if (takeOption(args, i, "min-match", value)) {
-      std::optional<double> percent = parseMinMatch(value);
-      options.badMinMatch = percent ? std::nullopt : std::optional(value);
-      options.minMatch = percent.value_or(defaultMinMatch);
-      continue;
-    }
-    if (takeOption(args, i, "front-align", value)) {
-      options.frontAlign = value;
-      options.traits.frontAlign = parseFrontAlign(value).value_or(0);
-      continue;
-    }
+  std::vector<const char *> others = {args[0]};
+  for (size_t i = 1; i < args.size(); ++i) {
     StringRef arg = args[i];
-    // -lld is a library whose name begins with "ld".
-    if (arg.starts_with("--") && takeOption(args, i, "lld", value)) {
-      options.lld = value;
+    size_t first = i;
+    if (!arg.starts_with("-"))
+      options.libraries.inputs.push_back({arg.str(), false, false});
+    else if (readOwn(args, i, options))
       continue;
-    }
-    if (StringRef how = arg;
-        (how.consume_front("--front-prefetch") || how.consume_front("-front-prefetch")) &&
-        (how.empty() || how == "=inside")) {
-      options.traits.prefetches = true;
-      options.prefetchesInside = !how.empty();
-      continue;
-    }
-    bool isAlways = arg == "--front-always" || arg == "-front-always";
-    if (isAlways || arg == "--front-never" || arg == "-front-never") {
-      using enum LinkOptions::FrontChoice;
-      options.choice = isAlways ? Always : Never;
-      continue;
-    }
-    if (StringRef own = nearestOwn(arg); !own.empty())
-      options.mistyped = arg, options.meant = own;
-    others.push_back(args[i]);
-    parseForOther(args, i, options);
-    size_t next = i;
-    exportsAll |= is_contained(
-        {"-shared", "--shared", "-Bshareable", "-E", "--export-dynamic", "-export-dynamic"}, arg);
-    if (takeOption(args, next, "output", options.output))
-      continue;
-    if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
-      options.conflict = conflict->option, options.reason = conflict->reason;
-    } else if (takePlainOption(args, next, options.traits.plain)) {
-    } else if (options.kind.take(args, next)) {
-    } else if (takeOption(args, next, "icf", value)) {
-      options.traits.folding = value == "all"    ? Folding::All
-                               : value == "safe" ? Folding::Listed
-                                                 : Folding::None;
-    } else if (takeLetter(args, next, "-O", value)) {
-      if (unsigned level; !StringRef(value).getAsInteger(10, level))
-        options.traits.mergesStrings = level == 1;
-    } else if (arg == "--help" || arg == "-help") {
-      options.isHelp = true;
-    } else if (takeOption(args, next, "defsym", value)) {
-      options.definesEnd |= StringRef(value).starts_with("_end=");
-    } else if (takeOption(args, next, "image-base", options.imageBase)) {
-    } else if (arg == "-o" && i + 1 < args.size()) {
-      options.output = args[i + 1];
-    } else if (arg.starts_with("-o") && arg.size() > 2) {
-      options.output = arg.substr(2).str();
-    }
+    else if (std::optional<LayoutOption> conflict = layoutOption(args, i))
+      options.conflict = conflict;
+    else if (asksForOwnOrder(arg))
+      options.otherConflict = {arg.str(), "it would order the front as well"};
+    else if (!options.kind.take(args, i))
+      readLld(args, i, options);
+    others.insert(others.end(), args.begin() + first, args.begin() + i + 1);
   }
+  // A version script may still hide some.
+  bool exportsAll = options.exportsAll || options.kind.isShared;
   if (exportsAll && options.traits.folding == Folding::Listed)
     options.traits.folding = Folding::ListedAndHidden;
   options.traits.isRelocated = options.kind.isRelocated();
   options.traits.copiesConstants = !options.kind.isShared && !options.kind.dynamicLinker.empty();
-  if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
-    options.isReproduced = true;
-    options.otherConflict = variable, options.otherReason = reproduceReason;
-  }
+  if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.otherConflict)
+    options.otherConflict = {variable, reproduceReason};
   return others;
 }
 
+/// What is wrong with the value of --front-align, or with --image-base for it.
+static std::optional<Refusal> checkFrontAlign(const LinkOptions &options) {
+  if (!options.frontAlign)
+    return std::nullopt;
+  uint64_t align = options.traits.frontAlign;
+  if (!align)
+    return Refusal{"--front-align: '" + *options.frontAlign +
+                       "' is not a power of two from 4K to 1G",
+                   "name the size of a large folio, such as 64K or 2M", exitUsage};
+  // Address and offset differ by the base. lld reports a base that is no number.
+  uint64_t base;
+  if (!StringRef(options.imageBase).getAsInteger(0, base) && base % align)
+    return Refusal{"--front-align=" + *options.frontAlign + ": --image-base=" + options.imageBase +
+                       " is not a multiple of it",
+                   "leave it out, or name a multiple", exitUsage};
+  return std::nullopt;
+}
+
 std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
-  if (!options.mistyped.empty())
-    return Refusal{(options.mistyped + ": unknown option").str(),
-                   ("did you mean " + options.meant + "?").str(), exitUsage};
   if (options.badMinMatch)
     return badMinMatch("--min-match", *options.badMinMatch);
   if (auto refusal = checkFrontAlign(options))
@@ -181,15 +261,13 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
 }
 
 std::optional<Refusal> checkFrontOptions(const LinkOptions &options) {
-  if (options.lld && !options.otherConflict.empty())
-    return Refusal{"--lld: cannot be combined with " + options.otherConflict + ": " +
-                       options.otherReason,
-                   "use one of the two", exitUsage};
-  if (!options.conflict.empty())
-    return Refusal{"--startup-profile: cannot be combined with " + options.conflict + ": " +
-                       options.reason,
-                   "use one of the two", exitUsage};
-  return std::nullopt;
+  bool isOther = options.lld && options.otherConflict;
+  const std::optional<LayoutOption> &conflict = isOther ? options.otherConflict : options.conflict;
+  if (!conflict)
+    return std::nullopt;
+  return Refusal{(isOther ? "--lld" : "--startup-profile") +
+                     (": cannot be combined with " + conflict->option) + ": " + conflict->reason,
+                 "use one of the two", exitUsage};
 }
 
 } // namespace frontload

@@ -1,7 +1,7 @@
 //===- link_options.h - what a command line says about the front -----------===//
 //
 // ld.frontload takes every option of ld.lld, and a few of its own. It takes its own out, and notes
-// which of the others matter to a front.
+// which of the others matter to a front: lld's own table of options is inside lld.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,14 +12,34 @@
 #include "plan/front_link.h"
 #include "profile/match_summary.h"
 #include "program/diagnostics.h"
+#include "program/layout_options.h"
 #include "program/output_kind.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace frontload {
+
+/// Where a link finds its libraries.
+struct LibrarySearch {
+  std::string sysroot;
+  std::vector<std::string> folders; ///< a leading = stands for the sysroot
+  /// A path, or the value of an -l.
+  struct Input {
+    std::string name;
+    bool isLibrary, isStatic;
+  };
+  std::vector<Input> inputs;
+  bool isStatic = false; ///< -Bstatic, for the libraries that follow
+  std::vector<bool> saved = {};
+
+  void push() { saved.push_back(isStatic); }
+  void pop() {
+    if (!saved.empty())
+      isStatic = saved.back(), saved.pop_back();
+  }
+};
 
 /// What the command line says about the front.
 struct LinkOptions {
@@ -30,24 +50,25 @@ struct LinkOptions {
   double minMatch = defaultMinMatch;
   std::optional<std::string> badMinMatch; ///< a value that is no percentage
   std::optional<std::string> frontAlign;  ///< as it was given; see LinkTraits
-  llvm::StringRef mistyped, meant;        ///< an unknown option, and ours that it is near to
   std::string output = "a.out";
-  /// An option that cannot be had together with a front, and why.
-  std::string conflict, reason;
   OutputKind kind;
   /// Whether a front is laid out: if it is worth having; always, with --front-always; or never,
   /// with --front-never, where the profile is only an input.
   enum class FrontChoice : uint8_t { IfWorth, Always, Never } choice = FrontChoice::IfWorth;
-  bool isReproduced = false;     ///< --reproduce, or the variable that stands for it
   bool prefetchesInside = false; ///< by code in the program, instead of a library that it needs
   LinkTraits traits;
+  bool exportsAll = false;
   bool definesEnd = false;
-  std::string imageBase; ///< as it was given
+  bool decidesPacking = false; ///< of relative relocations
+  std::string imageBase;       ///< as it was given
+  LibrarySearch libraries;
   bool isHelp = false;
-  /// The linker of --lld, the link by it, and an option that cannot be combined with it, and why.
+  /// An option that cannot be had together with a front.
+  std::optional<LayoutOption> conflict;
+  /// The linker of --lld, the link by it, and an option that cannot be combined with it.
   std::optional<std::string> lld;
   OtherLink other;
-  std::string otherConflict, otherReason;
+  std::optional<LayoutOption> otherConflict;
 };
 
 /// Reads our options out of `args` and returns the others, which are lld's.

@@ -4,7 +4,6 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
-#include "lld/reproduce.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
 #include "plan/other_script.h"
@@ -48,16 +47,14 @@ std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef p
     addScript(*buffer);
   if (magic == file_magic::elf_relocatable)
     hasReadObject = true;
-  if (options.instead) {
-    std::lock_guard lock(inputsMutex);
+  if (options.instead)
     inputs.files.push_back({*buffer, identity});
-  }
   return buffer;
 }
 
-void LinkRun::addObject(const void *file, InputObject object) {
+void LinkRun::addObject(InputObject object) {
   if (makesFront())
-    gathered.add(file, object);
+    gathered.push_back(object);
 }
 
 void LinkRun::readScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
@@ -69,8 +66,8 @@ void LinkRun::readScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 }
 
 /// Tells the link of the objects that were created since the last time.
-void LinkRun::addObjects(ArrayRef<const void *> files) {
-  for (const InputObject &object : gathered.take(files)) {
+void LinkRun::addObjects() {
+  for (const InputObject &object : std::exchange(gathered, {})) {
     front->addObject(object);
     if (options.instead)
       inputs.objects.push_back(object);
@@ -79,16 +76,13 @@ void LinkRun::addObjects(ArrayRef<const void *> files) {
 
 /// Ends the link if lld has opened its inputs without calling the hooks for that.
 void LinkRun::checkInputs() const {
-  hookCalls.requireOnce(Hook::ParseFiles);
+  hookCalls.require(Hook::ParseFiles);
   if (hookCalls.has(Hook::CreateObjFile))
     hookCalls.require(Hook::ReadFile);
   if (options.instead && hasReadObject)
     hookCalls.require(Hook::CreateObjFile);
   // lld has tried whether it can write the output.
   hookCalls.require(Hook::CreateOutput);
-  if (gathered.hasFoundNone())
-    endLink(exitVerdict, "this lld keeps its files in another way than ld.frontload expects",
-            "link without --startup-profile; docs/lld-hooks.md says what it expects");
 }
 
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
@@ -101,17 +95,13 @@ void LinkRun::addNote(lld::elf::Ctx &ctx, StringRef like) {
 }
 
 void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
-  if (!isReplayComplete())
-    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
-            "please report this; link without --reproduce until it is fixed");
   if (makesFront()) {
     front = &options.awaitLink();
     for (StringRef each : scripts)
       front->addScript(each);
     if (hasBitcode)
       front->expectObjects();
-    // A vector of owning pointers looks like one of plain pointers.
-    addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
+    addObjects();
     checkInputs();
   }
   if (options.instead) {
@@ -137,7 +127,7 @@ void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
 void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   placing.sections.endSearch();
   if (makesFront()) {
-    hookCalls.requireOnce(Hook::ParseFiles);
+    hookCalls.require(Hook::ParseFiles);
     if (hasReadObject)
       hookCalls.require(Hook::CreateObjFile);
     addObjects();
@@ -153,17 +143,12 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   hotStrings = nullptr;
 }
 
-uint64_t LinkRun::hash(uint64_t real) {
-  if (!hotStrings)
-    return real;
-  hookCalls.note(Hook::Hash);
-  return hotStrings->meet(real);
-}
+uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(real) : real; }
 
 void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
-  hookCalls.requireOnce(Hook::SplitSections);
+  hookCalls.require(Hook::SplitSections);
   placing.begin(*front);
   realProcessSectionCommands(linkerScript);
   placing.end();

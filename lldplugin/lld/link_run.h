@@ -4,7 +4,7 @@
 // (lld_hooks.cpp), which only hand the calls on to the link that runs. lld makes these calls phase
 // by phase, in the order of the members of LinkRun:
 //
-//   gather  lld opens its inputs, in several threads
+//   gather  lld opens its inputs
 //   plan    all inputs are open: the profile's names are matched, and the startup set is decided,
 //           in other threads. It is complete when link-time optimization is over
 //   place   lld gives sections to output sections, those of the front in first-touch order
@@ -18,13 +18,10 @@
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LINK_RUN_H
 #define FRONTLOAD_LLDPLUGIN_LLD_LINK_RUN_H
 
-#include "lld/gathered_objects.h"
 #include "lld/placing.h"
 #include "other_lld/link_plan.h"
 #include "llvm/Support/MemoryBufferRef.h"
-#include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,9 +49,9 @@ public:
 
   bool makesFront() const { return bool(options.awaitLink); }
 
-  // Gather: threads may call these in parallel.
+  // Gather.
   std::optional<llvm::MemoryBufferRef> readFile(lld::elf::Ctx &ctx, llvm::StringRef path);
-  void addObject(const void *file, InputObject object);
+  void addObject(InputObject object);
   void noteBitcode() { hasBitcode = true; }
   void readScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb);
 
@@ -73,18 +70,17 @@ public:
 
 private:
   void addScript(llvm::MemoryBufferRef mb);
-  void addObjects(llvm::ArrayRef<const void *> files = {});
+  void addObjects();
   void checkInputs() const;
   void addNote(lld::elf::Ctx &ctx, llvm::StringRef like);
   void judge() const;
 
   const Options options;
   FrontLink *front = nullptr;
-  std::mutex inputsMutex;
-  LinkInputs inputs; ///< gathered for options.instead only
-  GatheredObjects gathered;
-  std::atomic<bool> hasReadObject = false; ///< as a file of the command line
-  std::atomic<bool> hasBitcode = false;
+  LinkInputs inputs;                 ///< gathered for options.instead only
+  std::vector<InputObject> gathered; ///< since the last addObjects()
+  bool hasReadObject = false;        ///< as a file of the command line
+  bool hasBitcode = false;
   /// How deeply linker scripts are nested. lld reads files that they INCLUDE by readFile() alone.
   unsigned scriptDepth = 0;
   std::vector<llvm::StringRef> scripts; ///< linker scripts among the inputs

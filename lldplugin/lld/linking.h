@@ -18,8 +18,7 @@ int linkAsIs(llvm::ArrayRef<const char *> args);
 /// Becomes the other linker, for a link that has no front. Returns the exit code of a failure.
 int becomeOther(const LldProgram &program, llvm::ArrayRef<const char *> args);
 
-/// Links with lld alone, but as with a front: files take their places at the end, and the profile
-/// is an input. Returns the exit code.
+/// Links with lld alone, but for the profile, which is an input. Returns the exit code.
 int linkWithoutFront(llvm::ArrayRef<const char *> args, const LinkOptions &options);
 
 /// Links with a front, by lld's `args`. Returns the exit code.

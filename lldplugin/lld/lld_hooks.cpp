@@ -9,7 +9,8 @@
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
 #include "lld/rest_order.h"
-#include "program/diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace llvm;
 using namespace frontload;
@@ -19,15 +20,15 @@ static LinkRun *run; // null: the hooks do nothing
 void frontload::installHooks(LinkRun &link) { run = &link; }
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
-  hookCalls.count(Hook::ReadFile);
+  hookCalls.note(Hook::ReadFile);
   return run ? run->readFile(ctx, path) : realReadFile(ctx, path);
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
-  hookCalls.count(Hook::CreateObjFile);
+  hookCalls.note(Hook::CreateObjFile);
   OwnedFile created = realCreateObjFile(ctx, mb, archive, lazy);
   if (run)
-    run->addObject(created.file, {mb, archive, lazy});
+    run->addObject({mb, archive, lazy});
   return created;
 }
 
@@ -43,7 +44,7 @@ void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 }
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
-  hookCalls.count(Hook::ParseFiles);
+  hookCalls.note(Hook::ParseFiles);
   run ? run->parseFiles(ctx, files) : realParseFiles(ctx, files);
 }
 
@@ -54,7 +55,7 @@ void wrapGrow(SmallVectorBase<uint32_t> *vector, void *first, size_t minSize, si
 }
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
-  hookCalls.count(Hook::SplitSections);
+  hookCalls.note(Hook::SplitSections);
   run ? run->splitSections(ctx, real) : real(ctx);
 }
 
@@ -69,7 +70,7 @@ uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
 }
 
 void wrapProcessSectionCommands(void *linkerScript) {
-  hookCalls.count(Hook::ProcessSectionCommands);
+  hookCalls.note(Hook::ProcessSectionCommands);
   run ? run->placeSections(linkerScript) : realProcessSectionCommands(linkerScript);
 }
 
@@ -89,7 +90,6 @@ int wrapGetPriority(StringRef name) {
 
 void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
   realReplace(kept, folded);
-  // If lld's sections begin in another way, this is no name of the front, and fold() ignores it.
   if (FrontLink *link = run ? run->link() : nullptr)
     link->fold(nameOf(folded));
 }
@@ -97,12 +97,7 @@ void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
 /// lld's own order of sections, without those of the front.
 static SectionOrder keepFront(SectionOrder order, bool ordersFront) {
   const FrontLink *link = run ? run->link() : nullptr;
-  if (!link)
-    return order;
-  if (std::optional<SectionOrder> rest = restOf(order, *link, ordersFront))
-    return *std::move(rest);
-  warning("lld's own order of sections is left out, because it might change that of the front");
-  return SectionOrder();
+  return link ? restOf(order, *link, ordersFront) : order;
 }
 
 SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) {
@@ -115,4 +110,20 @@ SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, boo
                                       bool ofData, bool ofStartup, bool isVerbose) {
   return keepFront(realBalancedPartitioning(ctx, profile, ofCode, ofData, ofStartup, isVerbose),
                    /*ordersFront=*/false);
+}
+
+using Comparison = int (*)(const void *, const void *);
+extern "C" {
+void realSort(void *first, size_t count, size_t size, Comparison compare) asm("__real_qsort");
+void wrapSort(void *first, size_t count, size_t size, Comparison compare) asm("__wrap_qsort");
+}
+
+void wrapSort(void *first, size_t count, size_t size, Comparison compare) {
+  // Only the time of a link depends on this. A front makes lld pack relocations: each time it has
+  // given sections their addresses, it sorts hundreds of thousands of offsets. LLVM does that by
+  // the C library's qsort(), which calls a function for each comparison.
+  if (compare != array_pod_sort_comparator<uint64_t>)
+    return realSort(first, count, size, compare);
+  auto *numbers = static_cast<uint64_t *>(first);
+  std::sort(numbers, numbers + count); // llvm::sort() calls qsort()
 }

@@ -2,8 +2,6 @@
 
 #include "lld/packed_relocations.h"
 #include "elf/elf_file.h"
-#include "program/command_line.h"
-#include "program/output_kind.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -12,85 +10,30 @@
 using namespace llvm;
 using namespace frontload;
 
-namespace {
-/// The parts of a command line that decide whether relocations are packed.
-struct Link {
-  std::string sysroot;
-  std::vector<std::string> folders;
-  /// An input that may be the C library: a path, or the value of an -l.
-  struct Input {
-    std::string name;
-    bool isLibrary, isStatic;
-  };
-  std::vector<Input> inputs;
-  OutputKind kind;
-  bool isDecided = false;
-
-  explicit Link(ArrayRef<const char *> args);
-  std::string inSysroot(StringRef path) const { return sysroot + "/" + path.ltrim('/').str(); }
-  std::string find(StringRef name) const;
-  std::string findLibrary(const Input &input) const;
-  std::string namedByScript(StringRef script, StringRef text) const;
-};
-} // namespace
-
-Link::Link(ArrayRef<const char *> args) {
-  bool isStatic = false;
-  std::vector<bool> saved;
-  std::string value;
-  for (size_t i = 0; i < args.size(); ++i) {
-    StringRef arg = args[i], name = arg.ltrim('-');
-    if (!arg.starts_with("-"))
-      inputs.push_back({arg.str(), false, false});
-    else if (takeLetter(args, i, "-z", value))
-      isDecided |= value == "pack-relative-relocs" || value == "nopack-relative-relocs";
-    else if (takeOption(args, i, "pack-dyn-relocs", value))
-      isDecided = true;
-    else if (kind.take(args, i))
-      continue;
-    else if (is_contained({"Bstatic", "static", "dn", "non_shared"}, name))
-      isStatic = true;
-    else if (is_contained({"Bdynamic", "dy", "call_shared"}, name))
-      isStatic = false;
-    else if (name == "push-state")
-      saved.push_back(isStatic);
-    else if (name == "pop-state" && !saved.empty())
-      isStatic = saved.back(), saved.pop_back();
-    else if (takeOption(args, i, "sysroot", sysroot))
-      continue;
-    else if (takeOption(args, i, "library-path", value) || takeLetter(args, i, "-L", value))
-      folders.push_back(value);
-    else if (takeOption(args, i, "library", value) || takeLetter(args, i, "-l", value))
-      inputs.push_back({value, true, isStatic});
-    else if (is_contained({"o", "h", "soname"}, name))
-      ++i; // the output may be called like the C library
-  }
-  // A leading = stands for the sysroot, wherever --sysroot is on the command line.
-  for (std::string &folder : folders)
-    if (StringRef inRoot = folder; inRoot.consume_front("="))
-      folder = inSysroot(inRoot);
+static std::string inSysroot(const LibrarySearch &search, StringRef path) {
+  return search.sysroot + "/" + path.ltrim('/').str();
 }
 
-/// The first file of that name in the folders of libraries; empty if there is none.
-std::string Link::find(StringRef name) const {
-  for (const std::string &folder : folders)
-    if (std::string path = folder + "/" + name.str(); sys::fs::exists(path))
-      return path;
+/// The first of these files in the folders of libraries, folder by folder; empty if there is none.
+static std::string findFile(const LibrarySearch &search, ArrayRef<std::string> names) {
+  for (StringRef folder : search.folders) {
+    bool isInSysroot = folder.consume_front("=");
+    for (const std::string &name : names)
+      if (std::string path = (isInSysroot ? inSysroot(search, folder) : folder.str()) + "/" + name;
+          sys::fs::exists(path))
+        return path;
+  }
   return "";
 }
 
-/// The file that lld takes for an -l: a shared library before an archive, folder by folder.
-std::string Link::findLibrary(const Input &input) const {
+/// The file that lld takes for an -l: a shared library before an archive.
+static std::string findLibrary(const LibrarySearch &search, const LibrarySearch::Input &input) {
   StringRef name = input.name;
   if (name.consume_front(":"))
-    return find(name);
+    return findFile(search, name.str());
   std::string stem = "lib" + name.str();
-  for (const std::string &folder : folders)
-    for (StringRef suffix : {".so", ".a"})
-      if (std::string path = folder + "/" + stem + suffix.str();
-          !(input.isStatic && suffix == ".so") && sys::fs::exists(path))
-        return path;
-  return "";
+  return input.isStatic ? findFile(search, stem + ".a")
+                        : findFile(search, {stem + ".so", stem + ".a"});
 }
 
 static bool isLibcName(StringRef path) {
@@ -99,18 +42,20 @@ static bool isLibcName(StringRef path) {
 }
 
 /// The C library that the linker script libc.so names; empty if it names none.
-std::string Link::namedByScript(StringRef script, StringRef text) const {
+static std::string namedByScript(const LibrarySearch &search, StringRef script, StringRef text) {
   SmallVector<StringRef, 0> tokens;
   SplitString(text, tokens, " \t\n\r(),\"");
   for (StringRef token : tokens) {
     if (!isLibcName(token))
       continue;
     if (token.consume_front("="))
-      return inSysroot(token);
-    if (sys::path::is_absolute(token))
-      return !sysroot.empty() && script.starts_with(sysroot) ? inSysroot(token) : token.str();
+      return inSysroot(search, token);
+    if (sys::path::is_absolute(token)) {
+      bool isInSysroot = !search.sysroot.empty() && script.starts_with(search.sysroot);
+      return isInSysroot ? inSysroot(search, token) : token.str();
+    }
     std::string sibling = (sys::path::parent_path(script) + "/" + token).str();
-    return sys::fs::exists(sibling) ? sibling : find(token);
+    return sys::fs::exists(sibling) ? sibling : findFile(search, token.str());
   }
   return "";
 }
@@ -135,18 +80,18 @@ static bool definesVersion(StringRef bytes, StringRef version) {
   return result;
 }
 
-bool frontload::shouldPackRelativeRelocations(ArrayRef<const char *> args) {
-  Link link(args.drop_front());
-  if (link.isDecided || !link.kind.isRelocated())
+bool frontload::shouldPackRelativeRelocations(const LinkOptions &options) {
+  if (options.decidesPacking || !options.kind.isRelocated())
     return false;
-  for (const Link::Input &input : link.inputs) {
+  for (const LibrarySearch::Input &input : options.libraries.inputs) {
     if (input.isLibrary ? input.name != "c" && !StringRef(input.name).starts_with(":libc.so")
                         : !isLibcName(input.name))
       continue;
-    std::string path = input.isLibrary ? link.findLibrary(input) : input.name;
+    std::string path = input.isLibrary ? findLibrary(options.libraries, input) : input.name;
     auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (file && isLibcName(path) && !(*file)->getBuffer().starts_with(ELF::ElfMagic))
-      file = MemoryBuffer::getFile(link.namedByScript(path, (*file)->getBuffer()), false, false);
+      file = MemoryBuffer::getFile(namedByScript(options.libraries, path, (*file)->getBuffer()),
+                                   false, false);
     return file && definesVersion((*file)->getBuffer(), "GLIBC_ABI_DT_RELR");
   }
   return false;

@@ -34,8 +34,7 @@ struct SectionHead {
   llvm::StringRef name;
 };
 
-/// The name of one of lld's sections. If lld's sections begin in another way, this is not the
-/// address of a name, so look the address up before you read it.
+/// The name of one of lld's sections.
 inline llvm::StringRef nameOf(const void *section) {
   SectionHead head;
   std::memcpy(static_cast<void *>(&head), section, sizeof(head));
@@ -44,10 +43,8 @@ inline llvm::StringRef nameOf(const void *section) {
 
 /// `order` without the sections that `link` has placed. With `ordersFront` it keeps the code that
 /// every run enters, which then leads the code of the front: first code that compilers call hot,
-/// then unjudged code, then unlikely code, each in the order of before. None if no name in `order`
-/// lies in an input object: lld's sections begin in another way.
-std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link,
-                                   bool ordersFront = false);
+/// then unjudged code, then unlikely code, each in the order of before.
+SectionOrder restOf(const SectionOrder &order, const FrontLink &link, bool ordersFront = false);
 
 } // namespace frontload
 

@@ -2,7 +2,7 @@
 
 #include "other_lld/linker_texts.h"
 #include "plan/section_marks.h"
-#include "program/output_file.h"
+#include "program/staged_files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"

@@ -67,9 +67,6 @@ public:
   /// of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
 
-  /// The bytes of all objects that were planned with.
-  llvm::ArrayRef<llvm::StringRef> inputs() const { return inputBytes; }
-
   /// Begins to find the startup sections of the objects that were added, in all threads but one:
   /// lld spends the next while on the symbol table, which occupies one core.
   void beginPlanning();

@@ -1,7 +1,7 @@
 //===- front_report.cpp - what was placed in a front, as JSON --------------===//
 
 #include "plan/front_report.h"
-#include "program/output_file.h"
+#include "program/staged_files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"

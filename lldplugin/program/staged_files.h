@@ -1,26 +1,26 @@
 //===- staged_files.h - files that take their places together --------------===//
 //
-// A link writes several files, and learns only at its end whether they are good. Until then each
-// has another name beside its own, and what was there before stays. So even a kill leaves each file
-// as it was or whole and new. An end that can be caught leaves no temporary file.
+// A link writes its output and more, and learns only at its end whether they are good. Until then
+// each file has another name beside its own, and what was there before stays. So even a kill leaves
+// each file as it was or whole and new. An end that can be caught leaves no temporary file.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_STAGED_FILES_H
 #define FRONTLOAD_LLDPLUGIN_PROGRAM_STAGED_FILES_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include <optional>
+#include "llvm/Support/raw_ostream.h"
 #include <string>
 #include <vector>
 
 namespace frontload {
 
-/// The file that a write to `path` changes, which may be a link, by a name at which a rename can
-/// replace it. None if `path` is a device, a pipe or the like, or this process's name for an open
-/// file.
-std::optional<std::string> replaceableFile(llvm::StringRef path);
+/// Has `write` write to `path`, which may be a device; "-" is the standard output.
+llvm::Error writeOutputFile(llvm::StringRef path,
+                            llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// A temporary name for a file that is to be at `path`.
 std::string nameForStaged(llvm::StringRef path);
@@ -32,7 +32,7 @@ public:
   ~StagedFiles() { discard(); }
 
   /// The name under which to write the file for `path`: `path` itself if nothing can be replaced
-  /// there. The same path gets the same name.
+  /// there, as at a device. The same path gets the same name.
   std::string stage(llvm::StringRef path);
   /// Takes the file that a link has made as `temporary`. It replaces `path` itself, even a link,
   /// and after all other files, so that a build may go by its age.

@@ -30,7 +30,8 @@ double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr
     return relocations.sh_size > 0;
   // Compilers write relocations in ascending order; in another order, a window may count twice.
   uint64_t windows = 0, last = UINT64_MAX;
-  object.forEachRelocatedPlace(relocations, [&](uint64_t offset) {
+  object.forEachRelocation(relocations, [&](const auto &relocation) {
+    uint64_t offset = relocation.r_offset;
     windows += offset / windowBytes != last;
     last = offset / windowBytes;
   });

@@ -13,16 +13,6 @@ def profile(tmp_path):
     return write_profile(tmp_path, "main")
 
 
-@pytest.mark.parametrize(("given", "meant"), [
-    ("--startup_profile-dir=x", "--startup-profile-dir"), ("--minmatch=80", "--min-match")])
-def test_a_mistyped_option_of_ours(tmp_path, program, given, meant):
-    """lld does not know our options, so it could not say which was meant."""
-    result = ld(program, "-o", tmp_path / "out", given, code=2)
-    assert result.stderr == (f"ld.frontload: error: {given}: unknown option\n"
-                             f"ld.frontload: note: did you mean {meant}?\n")
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("text, where, what", [
     ("", ":1:", "not a startup profile"),
     ("frontload-startup-profile 1\n", ":1:", "version 1"),

@@ -99,10 +99,3 @@ def test_all_options_of_a_response_file_are_kept(tmp_path, program, profile):
     response = f"'{program}' -o '{tmp_path / 'out'}' --defsym=answer=42 --startup-profile={profile}"
     check_run("bash", "-c", f'exec "$0" {" ".join(FLAGS)} @<(echo "$1")', LD_FRONTLOAD, response)
     assert is_plain(tmp_path, program, "--defsym=answer=42")
-
-
-def test_what_was_shown_is_not_shown_again(tmp_path, program, profile):
-    """A map that has gone to a pipe cannot be taken back, so the front stays."""
-    result = run(tmp_path, program, "-Map=/dev/stdout")
-    assert result.stdout.count("VMA") == 1
-    assert ".text.front" in result.stdout

@@ -1,4 +1,4 @@
-"""Whatever ends a link, each file that it writes is as it was, or whole and new."""
+"""Whatever ends a link, its output and report are as they were, or whole and new."""
 
 import json
 import os
@@ -17,8 +17,7 @@ from linking import LD_FRONTLOAD, TWO_FUNCTIONS, compile_text, ld, write_profile
 from other_lld import BY_LLD
 
 # What a link may write, by the option for it.
-TEXTS = {"-Map": "map", "--dependency-file": "deps", "--time-trace": "trace",
-         "--why-extract": "why", "--print-archive-stats": "archives", "--front-report": "report"}
+TEXTS = {"-Map": "map", "--time-trace": "trace", "--front-report": "report"}
 # lld takes it as it is, and our check of the output finds the second address below the first.
 UNSORTED = """.section .eh_frame_hdr,"a"
   .byte 1, 0x1b, 3, 0x3b
@@ -49,20 +48,23 @@ class Folder:
 
     def without_times(self) -> dict[str, object]:
         """A time trace is never the same again; a whole one can be read."""
-        files, trace = self.contents(), (self.path / "trace").read_bytes()
-        is_whole = trace.startswith(b"{") and json.loads(trace)
-        return {**files, "trace": "events" if is_whole else trace}
+        files = self.contents()
+        if files.get("trace", b"").startswith(b"{") and json.loads(files["trace"]):
+            files["trace"] = "events"
+        return files
 
 
 @pytest.fixture
 def folder(tmp_path):
-    return Folder(tmp_path / "files", TEXTS)
+    return Folder(tmp_path / "files", ["--front-report"])
 
 
 @pytest.mark.parametrize("flag", ["--mmap-output-file", "--no-mmap-output-file", BY_LLD])
 def test_killed_at_any_call(tmp_path, strace, flag):
-    """Each file is the old one or the new one, and the output is new last of all."""
-    folder = Folder(tmp_path / "files", ("-Map", "--time-trace") if flag == BY_LLD else TEXTS)
+    """Each file is the old one or the new one, and the output is new last of all. Another lld's
+    texts are restored, and so they are ours."""
+    texts = ("-Map", "--time-trace") if flag == BY_LLD else ("--front-report",)
+    folder = Folder(tmp_path / "files", texts)
     command, old = [LD_FRONTLOAD, *folder.link, flag], folder.old
     calls = writing_calls(strace, tmp_path / "log", *command)
     new = folder.without_times()
@@ -98,63 +100,40 @@ def test_a_failed_link(tmp_path, folder, flags, message):
     assert folder.contents() == folder.old
 
 
-def test_texts_of_their_own_names(tmp_path, folder):
-    """What is held back is known by its own name: to lists of dependencies, and to --reproduce.
-    Where --time-trace has no name, its file has the output's."""
-    ld(*folder.link, f"--reproduce={tmp_path / 'kept.tar'}")
-    files = folder.contents()
-    assert files.keys() == folder.old.keys()
-    assert files["deps"].startswith(f"{folder.path / 'out'}:".encode())
-    for text in (*files.values(), (tmp_path / "kept.tar").read_bytes()):
-        assert b"-frontload-" not in text
-    ld(*folder.link, "--time-trace")
-    assert (folder.path / "out.time-trace").read_bytes().startswith(b"{")
+def test_the_output_has_its_own_name(tmp_path, folder):
+    """What is held back is known by its name: to maps, to lists of dependencies, to --reproduce."""
+    texts = {option: tmp_path / f"text{option}"
+             for option in ("-Map", "--dependency-file", "--time-trace", "--reproduce")}
+    ld(*folder.link, *(f"{option}={path}" for option, path in texts.items()))
+    assert folder.contents().keys() == folder.old.keys()
+    assert texts["--dependency-file"].read_text().startswith(f"{folder.path / 'out'}:")
+    for path in texts.values():
+        assert b"-frontload-" not in path.read_bytes()
 
 
-def test_links_and_rights(tmp_path, folder):
-    """An output takes the place of a link, as lld's does; a text goes to where the link leads, and
-    keeps the rights of what was there."""
+def test_links(tmp_path, folder):
+    """An output takes the place of a link, as lld's does; a report goes to where the link leads."""
     elsewhere = folder.path.rename(tmp_path / "elsewhere")
     folder.path.mkdir()
-    for name in ("out", "map"):
+    for name in ("out", "report"):
         (folder.path / name).symlink_to(f"../elsewhere/{name}")
-    os.link(elsewhere / "deps", folder.path / "deps")
-    (elsewhere / "map").chmod(0o640)
     ld(*folder.link)
-    assert not (folder.path / "out").is_symlink() and (folder.path / "map").is_symlink()
+    assert not (folder.path / "out").is_symlink() and (folder.path / "report").is_symlink()
     assert (elsewhere / "out").read_bytes() == b"the old out"
-    assert b"helper" in (elsewhere / "map").read_bytes()
-    assert (elsewhere / "map").stat().st_mode & 0o777 == 0o640
-    assert (elsewhere / "deps").read_bytes() == b"the old deps"
+    assert json.loads((elsewhere / "report").read_text())
 
 
-def test_texts_that_are_no_files(tmp_path):
-    """They are written where they are: to the standard output, whatever that is, and to a pipe."""
-    folder, pipe, stdout = Folder(tmp_path / "files", ()), tmp_path / "pipe", tmp_path / "stdout"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # so that nobody waits for the other
-    # As /dev/stdout, where lld can try to write beside it.
-    (tmp_path / "link").symlink_to("/proc/self/fd/1")
-    with stdout.open("wb") as stream:
-        subprocess.run([LD_FRONTLOAD, *folder.link, f"-Map={tmp_path / 'link'}",
-                        f"--dependency-file={pipe}"], stdout=stream, check=True)
-    assert os.read(reader, 1 << 16).startswith(f"{folder.path / 'out'}:".encode())
-    os.close(reader)
-    assert b"helper" in stdout.read_bytes()
-
-
-@pytest.mark.parametrize("name", ["map", "out", "."])
+@pytest.mark.parametrize("name", ["out", "."])
 def test_what_may_not_be_written(folder, ordinary, name):
-    """lld does not write to such a text; an output is a new file, so its rights do not matter. In a
-    folder where nothing can be put, nothing is changed."""
+    """An output is a new file, so its rights do not matter. In a folder where nothing can be put,
+    nothing is changed."""
     (folder.path / name).chmod(0o555)
     result = subprocess.run([*ordinary, LD_FRONTLOAD, *folder.link], capture_output=True, text=True)
     if name == "out":
         assert result.returncode == 0
         assert folder.contents()["out"].startswith(b"\x7fELF")
     else:
-        path = folder.path / ("out" if name == "." else name)
-        assert re.search(f"cannot open .*{path}: Permission denied", result.stderr)
+        assert re.search(f"cannot open .*{folder.path / 'out'}: Permission denied", result.stderr)
         assert folder.contents() == folder.old
 
 
@@ -171,7 +150,7 @@ def test_a_signal_leaves_nothing(tmp_path, folder):
     """Ctrl-C in the midst of a link: all is as it was, and nothing lies beside it."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    # lld waits for a reader of its map when all the other texts are open.
+    # lld waits for a reader of its map.
     with subprocess.Popen([LD_FRONTLOAD, *folder.link, f"-Map={pipe}"],
                           stderr=subprocess.PIPE, text=True) as process:
         assert any("names found" in line for line in process.stderr)

@@ -1,6 +1,5 @@
 // What the gold plugin reads of its options and of gold's command line.
 #include "gold/options.h"
-#include "gold/own_command_line.h"
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@ static void readInput(StringRef bytes) {
       auto visit = [&](uint64_t n, int64_t addend = 0) { sum += n + uint64_t(addend); };
       object.forEachRelocationsOf(all, [&](const auto &relocations, uint32_t) {
         object.forEachTarget(relocations, visit);
-        object.forEachRelocatedPlace(relocations, [&](uint64_t place) { visit(place); });
+        object.forEachRelocation(relocations, [&](const auto &entry) { visit(entry.r_offset); });
       });
       object.forEachGroup(
           [&](StringRef name, auto members) { visit(name.size() + members.size()); });

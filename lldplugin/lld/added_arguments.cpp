@@ -1,0 +1,60 @@
+//===- added_arguments.cpp - what a front adds to lld's command line -------===//
+
+#include "lld/added_arguments.h"
+#include "program/own_files.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// lld's default base of programs that are not relocated is a multiple of the first number on all
+/// machines, and the second number on the most usual ones.
+static constexpr uint64_t commonBaseAlign = 64 << 10, usualBase = 2 << 20;
+
+/// A program that asks for its own front contains instrument/prefetch, or needs it as a library and
+/// does not start without it. Code inside the program runs later: by then the dynamic linker has
+/// applied the relative relocations, and has read all pages that they change. None of a shared
+/// library's code runs before it is relocated, so the program that opens it has to ask
+/// (frontload_prefetch.h).
+static Expected<std::vector<std::string>> prefetchArguments(const LinkOptions &options) {
+  const OutputKind &output = options.kind;
+  if (!options.traits.prefetches || output.isShared)
+    return std::vector<std::string>();
+  bool isInside = options.prefetchesInside || output.dynamicLinker.empty();
+#ifdef __GLIBC__
+  // The library was built with the same libc as ld.frontload.
+  if (StringRef(output.dynamicLinker).contains("ld-musl"))
+    return createStringError("musl knows no IFUNC, and the library of this installation has one");
+#endif
+  Expected<std::string> library =
+      findOwnLibrary(isInside ? StringRef(prefetchArchive) : "libfrontload-prefetch.so");
+  if (!library)
+    return library.takeError();
+  if (isInside)
+    return std::vector<std::string>{"-u", "frontload_prefetch_at_start", *library};
+  // Behind all other libraries, to be relocated first (instrument/prefetch/at_start.c).
+  return std::vector<std::string>{"--push-state", "--no-as-needed", *library, "--pop-state"};
+}
+
+Expected<std::vector<std::string>> addedArguments(const LinkOptions &options) {
+  std::vector<std::string> added;
+  if (options.traits.packsRelocations)
+    added = {"-z", "pack-relative-relocs"};
+  Expected<std::vector<std::string>> prefetch = prefetchArguments(options);
+  if (!prefetch)
+    return prefetch.takeError();
+  append_range(added, *prefetch);
+  // Together with this option, the front's script makes a linear file.
+  added.insert(added.end(), {"-z", "separate-loadable-segments"});
+  // The front's script aligns what --front-align asks for to multiples of the base.
+  uint64_t align = options.traits.frontAlign;
+  if (align > commonBaseAlign && !options.traits.isRelocated && options.imageBase.empty())
+    added.push_back("--image-base=0x" + utohexstr(std::max(align, usualBase)));
+  // Another lld would sort the front again, by the call graph of a steady state.
+  if (options.lld)
+    added.push_back("--no-call-graph-profile-sort");
+  return added;
+}
+
+} // namespace frontload
