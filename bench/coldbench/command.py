@@ -6,18 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from frontload.base import errors, processes
+from frontload.cli.arguments import count
 from rich.console import Console
 
 ROOT = Path(__file__).parents[2]
-
-
-def at_least(least: int) -> Callable[[str], int]:
-    """An argparse type: whole numbers from `least` up."""
-    def number(text: str) -> int:
-        if text.isdecimal() and int(text) >= least:
-            return int(text)
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} up")
-    return number
 
 
 def add_build_dir(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +26,7 @@ def add_build_options(parser: argparse.ArgumentParser) -> None:
 
 def add_measuring_options(parser: argparse.ArgumentParser, *, runs: int, json: str) -> None:
     """How starts are measured, and where the result goes: by default to `json`."""
-    parser.add_argument("--runs", metavar="N", type=at_least(1), default=runs,
+    parser.add_argument("--runs", metavar="N", type=count(1), default=runs,
                         help="rounds of each kind (default %(default)s)")
     parser.add_argument("--no-device", action="store_true",
                         help="measure in the work folder, as without root")

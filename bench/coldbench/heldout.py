@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from frontload.base import console, errors
+from frontload.cli.arguments import count
 from frontload.measure import prediction
 from frontload.profile import format as profile
 from frontload.profile import trace
@@ -49,7 +50,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
         "order their names in several ways.")
     parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", default=WORKLOADS,
                         help=f"one that has scenarios: {', '.join(WORKLOADS)} (default: all)")
-    parser.add_argument("--scenarios", metavar="N", type=command.at_least(_FOLDS),
+    parser.add_argument("--scenarios", metavar="N", type=count(_FOLDS),
                         help="only so many (default: all)")
     parser.add_argument("--no-blocks", action="store_true",
                         help="do not compile with basic blocks")

@@ -1,63 +1,73 @@
-"""bench/picture: the reads of each variant's cold start, as a picture of a result's JSON.
+"""bench/picture: the reads of cold starts from their files, as a picture of a result's JSON.
 
-One strip for each variant is its file from the first byte to the last; read bytes are dark.
+A strip is a file from its first byte to its last; read bytes are dark. Of bench/run, each variant
+has a strip. Of bench/start, each way to start has a strip for each of the files with the most
+reads; the other files are summed up below.
+
+The pictures have no background of their own, and their text is a grey that is legible on white and
+on black, because pages of both themes show them.
 """
 
 import argparse
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
+import canvas
+from canvas import matplotlib, pyplot
 from frontload.base import errors
 from frontload.base.files import write_if_changed
 from frontload.pagecache.residency import Residency
 
-from coldbench import command, start_picture
-from coldbench.show import columns, document, svg
-from coldbench.show.svg import matplotlib, pyplot
+from coldbench import command
+from coldbench.show import columns, document
 
-STRIP_INCHES = 0.62
-WIDTH_INCHES = 9.0
-
-
-def strips(workload: dict) -> list[dict]:
-    """For each variant its name, size, reads as (start, length) in bytes, and a caption."""
-    found = []
-    for variant in workload["variants"]:
-        runs = Residency.from_text(variant["size"], variant["read_pages"]).runs()
-        page = variant["page_size"]
-        cold = variant["cold"]
-        found.append({
-            "name": variant["name"],
-            "size": variant["size"],
-            "read": [(first * page, count * page) for first, count in runs.tolist()],
-            "caption": f"{columns.count(cold['major_faults']['median'])} faults, "
-                       f"{cold['read_bytes']['median'] / 1e6:.1f} MB",
-        })
-    return found
+TEXT, READ, UNREAD = "#7a828c", "#0b4f9c", "#dde3ea"
+MIN_WIDTH = 1 / 1500  # of a strip: narrower reads would not be seen
+MAX_FILES = 8
+WIDTH_INCHES, VARIANT_INCHES, WAY_INCHES = 9.0, 0.62, 0.16
+_STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
+          "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
+          "xtick.color": TEXT, "ytick.color": TEXT, "font.family": "sans-serif", "font.size": 10}
 
 
-def draw(workload: dict) -> bytes:
-    """The picture as SVG; the same result gives the same bytes."""
-    drawn = strips(workload)
-    end = max(strip["size"] for strip in drawn)
-    with svg.style():
-        figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + STRIP_INCHES * len(drawn)))
-        for row, strip in enumerate(drawn):
-            axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=svg.UNREAD,
-                             linewidth=0)
-            least = end * svg.MIN_WIDTH
-            axes.broken_barh([(start, max(length, least)) for start, length in strip["read"]],
-                             (row - 0.3, 0.6), facecolor=svg.READ, linewidth=0)
-            axes.text(-0.012 * end, row, strip["name"], ha="right", va="center", weight="bold")
-            axes.text(1.012 * end, row, strip["caption"], ha="left", va="center")
+def strip(axes, place: tuple[float, float], read: Residency, end: float, page: float,
+           least: float) -> None:
+    """One file at a place (top and height), with its end, a page and the narrowest read on the
+    axis."""
+    axes.broken_barh([(0, end)], place, facecolor=UNREAD, linewidth=0)
+    axes.broken_barh([(first * page, max(count * page, least))
+                      for first, count in read.runs().tolist()], place, facecolor=READ,
+                     linewidth=0)
+
+
+def _save(figure: pyplot.Figure, axes, title: str) -> bytes:
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
+    return canvas.save(figure, title, dpi="figure", transparent=True,
+                       bbox_inches="tight")
+
+
+def draw_variants(workload: dict) -> bytes:
+    """The variants of a result of bench/run; the same result gives the same bytes."""
+    drawn = workload["variants"]
+    end = max(variant["size"] for variant in drawn)
+    with matplotlib.rc_context(_STYLE):
+        figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + VARIANT_INCHES * len(drawn)))
+        for row, variant in enumerate(drawn):
+            size, cold = variant["size"], variant["cold"]
+            strip(axes, (row - 0.3, 0.6), Residency.from_text(size, variant["read_pages"]), size,
+                   variant["page_size"], end * MIN_WIDTH)
+            axes.text(-0.012 * end, row, variant["name"], ha="right", va="center", weight="bold")
+            axes.text(1.012 * end, row, f"{columns.count(cold['major_faults']['median'])} faults, "
+                      f"{cold['read_bytes']['median'] / 1e6:.1f} MB", ha="left", va="center")
         axes.set_xlim(0, end)
         axes.set_ylim(len(drawn) - 0.5, -0.5)
-        axes.set_yticks([])
         axes.xaxis.set_major_formatter(lambda value, position: f"{value / 1e6:.0f}")
         axes.xaxis.set_major_locator(matplotlib.ticker.MultipleLocator(_step(end)))
         axes.set_xlabel("offset in the file, MB; dark is what a cold start has read")
-        axes.spines[:].set_visible(False)
-        return svg.save(figure, f"What cold starts of {workload['name']} have read from their "
-                        "files")
+        return _save(figure, axes, f"What cold starts of {workload['name']} have read from their "
+                     "files")
 
 
 def _step(end: float) -> float:
@@ -66,6 +76,56 @@ def _step(end: float) -> float:
     while end / step < 4:
         step /= 2
     return step
+
+
+def files(read: dict[str, dict], ways: Sequence[str]) -> list[tuple[str, list[Residency | None]]]:
+    """Each way's reads of each file, files by the first way's reads. Variants of a file have the
+    same name, in other folders."""
+    found: dict[str, list[Residency | None]] = {}
+    for number, way in enumerate(ways):
+        for path, file in read[way].items():
+            row = found.setdefault(os.path.basename(path), [None] * len(ways))
+            row[number] = Residency.from_text(file["size"], file["pages"])
+    return sorted(found.items(), key=lambda item: (-_bytes(item[1][0]), item[0]))
+
+
+def _bytes(read: Residency | None) -> int:
+    return 0 if read is None else read.resident_bytes
+
+
+def draw_ways(read: dict[str, dict], ways: Sequence[str]) -> bytes:
+    """These ways of a result of bench/start; the same result gives the same bytes."""
+    found = files(read, ways)
+    shown, others = found[:MAX_FILES], found[MAX_FILES:]
+    step = 1 + 0.8 / len(ways)
+    height = 0.8 / len(ways) / step
+    with matplotlib.rc_context(_STYLE):
+        figure, axes = pyplot.subplots(
+            figsize=(WIDTH_INCHES, WAY_INCHES * len(ways) * step * (len(shown) + 1)))
+
+        def caption(middle: float, total: int, way: str) -> None:
+            axes.text(1.012, middle, f"{total / 1e6:.1f} MB  {way}", ha="left", va="center",
+                      size=7)
+
+        for row, (name, strips) in enumerate(shown):
+            size = max(each.size for each in strips if each)
+            axes.text(-0.012, row + 0.5, f"{name}\n{size / 1e6:.1f} MB", ha="right", va="center",
+                      size=8)
+            for number, each in enumerate(strips):
+                if each:
+                    top = row + (number + 0.1) / len(ways) / step
+                    strip(axes, (top, height), each, 1, 1 / len(each.pages), MIN_WIDTH)
+                    caption(top + height / 2, each.resident_bytes, ways[number])
+        for number, way in enumerate(ways):
+            caption(len(shown) + (number + 0.5) / len(ways) / step,
+                    sum(_bytes(strips[number]) for _, strips in others), way)
+        axes.text(-0.012, len(shown) + 0.5, f"{len(others)} other files", ha="right", va="center",
+                  size=8)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(len(shown) + 1, 0)
+        axes.set_xticks([])
+        axes.set_xlabel("each file from its first byte to its last; dark is what was read")
+        return _save(figure, axes, "What each way of a cold start has read of its files")
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -81,17 +141,18 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def run(args: argparse.Namespace) -> int:
-    if document.schema(args.result) == document.START:
-        result = document.read(args.result, document.START, "bench/start")
+    result = document.read(args.result, run=document.RUN, start=document.START)
+    if result["schema"] == document.START:
         device = command.choose("--device", args.device or next(iter(result["read"])),
                                 tuple(result["read"]), "device of this result")[0]
-        known = tuple(result["read"][device])
-        ways = tuple(args.ways.split(";")) if args.ways else known
-        if unknown := [way for way in ways if way not in known]:
+        read = result["read"][device]
+        ways = tuple(args.ways.split(";")) if args.ways else tuple(read)
+        if unknown := [way for way in ways if way not in read]:
             raise errors.Failure(f"--ways: {unknown[0]}: no such way",
-                                 note=f"there are: {'; '.join(known)}")
-        write_if_changed(args.output, start_picture.draw(result, device, ways))
-        return errors.EXIT_OK
-    (workload,) = document.read(args.result, document.RUN, "bench/run")["workloads"]
-    write_if_changed(args.output, draw(workload))
+                                 note=f"there are: {'; '.join(read)}")
+        drawn = draw_ways(read, ways)
+    else:
+        (workload,) = result["workloads"]
+        drawn = draw_variants(workload)
+    write_if_changed(args.output, drawn)
     return errors.EXIT_OK

@@ -1,15 +1,20 @@
-"""bench/race: the command line of the race; one table for each workload, one JSON for all."""
+"""bench/race: builds the rows of each workload, and measures all of a workload in one session."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from frontload.base import errors
+from frontload.profile import trace
 
-from coldbench import command, contest
+from coldbench import command
+from coldbench.judge import figures, first
+from coldbench.measure import limit, links, recordings
+from coldbench.session import Session
 from coldbench.show import columns, document, terminal
 from coldbench.variants import rows, workload
-from coldbench.variants.work_folder import work_folder
+from coldbench.variants.rows import Row
+from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
 
 WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
 
@@ -25,13 +30,64 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", metavar="NAME,...", help="only these (default: all)")
     parser.add_argument("--no-links", action="store_true", help="do not time links")
     parser.add_argument("--no-recordings", action="store_true", help="do not time recordings")
-    parser.add_argument("--build-only", action="store_true",
-                        help="build all variants, and measure nothing")
     command.add_build_options(parser)
     parser.add_argument("--work-dir", metavar="DIR", type=Path,
                         help="where variants are built, a folder for each program (default: bench "
                         "in --build-dir)")
     return parser.parse_args(argv)
+
+
+def _recorders(work: WorkFolder, chosen: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in chosen
+                              for name in rows.recorders(work.workload, row)))
+
+
+def build(work: WorkFolder, chosen: Sequence[Row]) -> None:
+    """Builds the rows, and the programs that record them."""
+    programs = [work.target(recordings.RECORDERS[name].program)
+                for name in _recorders(work, chosen)]
+    work.build([*work.targets(row.name for row in chosen), *programs, DATA_TRACES])
+
+
+def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
+            progress: Callable[[str], None]) -> dict:
+    """Measures built rows, their links and recordings; returns the workload's part of the
+    document."""
+    described = work.workload
+
+    def say(doing: str) -> None:
+        progress(f"{described.name}: {doing}")
+
+    touched = limit.touched_bytes(work.binary(rows.BASE), trace.find(work.folder / DATA_TRACES))
+    linked = {row.name: links.time_link(work, map(work.target, (*row.links, row.name)), say)
+              for row in chosen if row.links_itself and not args.no_links}
+    recorded = {name: recordings.time_recording(work, name, say)
+                for name in _recorders(work, chosen) if not args.no_recordings}
+    session = Session(work, [row.name for row in chosen], runs=args.runs,
+                      device=not args.no_device, progress=say)
+    verdicts = first.verdicts(session.figures, [row.name for row in chosen if row.ours],
+                              [row.name for row in chosen if not row.ours])
+    return session.workload | {
+        "limit": {"touched_bytes": touched},
+        "variants": [variant | {
+            "title": row.title,
+            "ours": row.ours,
+            "link": linked.get(row.name),
+            "recording": [{"recorder": name, "slowdown": recorded[name].slowdown}
+                          for name in rows.recorders(described, row) if recorded] or None,
+            "runs": {condition: [{"round": each.round, "position": each.position,
+                                  "label": each.label, **figures.of_run(each)} for each in these]
+                     for condition, these in session.starts.by_condition(row.name).items()},
+        } for row, variant in zip(chosen, session.workload["variants"], strict=True)],
+        "absent": [{"name": row.name, "title": row.title, "ours": row.ours,
+                    "why": described.absent[row.name]}
+                   for row in rows.ROWS if row.name in described.absent],
+        "recordings": [{"name": name, "title": recordings.RECORDERS[name].title,
+                        "seconds": list(each.seconds), "plain_seconds": list(each.plain_seconds)}
+                       for name, each in recorded.items()],
+        "verdicts": [{"figure": verdict.figure, "first": verdict.holds, "text": verdict.text}
+                     for verdict in verdicts],
+    }
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,13 +106,9 @@ def run(args: argparse.Namespace) -> int:
             works.append(work_folder(described, source, args.build_dir, args.llvm,
                                      base / described.folder_name))
             progress(f"{described.name}: building the variants")
-            contest.build(works[-1], chosen)
-        if args.build_only:
-            return errors.EXIT_OK
+            build(works[-1], chosen)
         for work, (_, _, chosen) in zip(works, prepared, strict=True):
-            measured = contest.run(work, chosen, runs=args.runs, device=not args.no_device,
-                                   links=not args.no_links, recorded=not args.no_recordings,
-                                   progress=progress)
+            measured = measure(work, chosen, args, progress)
             result["workloads"].append(measured)
             document.write(file, result)
             terminal.show(measured, columns.COLUMNS, intervals=False)

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from frontload.base import console, errors, tools
+from frontload.cli.arguments import count
 from frontload.device import cold_device, kinds
 from frontload.measure import seen
 from frontload.measure.launcher import Launcher
@@ -54,7 +55,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--file-system", choices=cold_device.FILE_SYSTEMS,
                         default=cold_device.EXT4, help="what they lie in there, but on lazy "
                         "(default %(default)s)")
-    parser.add_argument("--runs", metavar="N", type=command.at_least(1), default=5,
+    parser.add_argument("--runs", metavar="N", type=count(1), default=5,
                         help="rounds on each device (default %(default)s)")
     parser.add_argument("--variant", metavar="NAME=COMMAND", action="append", default=[],
                         type=_variant, help="another command for the same start, as one argument: "
@@ -218,7 +219,6 @@ def run(args: argparse.Namespace) -> int:
                                                          args.file_system)
     show(results, predicted)
     file = args.json or build / "bench" / "start.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
     document.write(file, document.head(document.START) | {
         "file_system": args.file_system,
         "commands": {name: {"command": words, "files": len(touched.in_order()),

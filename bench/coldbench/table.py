@@ -45,29 +45,27 @@ def render(document: dict) -> str:
 def side_by_side(document: dict) -> str:
     """The table above the others: a row for each way, a column for each workload."""
     workloads = document["workloads"]
-    lines = _headings(workloads)
-    for name, title in _titles(workloads):
-        cells = [_short_cell(workload, name) for workload in workloads]
-        lines.append(_line([title, *cells]))
-    lines.append(_line([LIMIT, *(f"{columns.megabytes(workload['limit']['touched_bytes'])} MB"
-                                 if workload["limit"]["touched_bytes"] is not None else ""
-                                 for workload in workloads)]))
-    lines += ["", _caption(workloads[0]["place"])]
-    return "\n".join(lines) + "\n"
+    touched = [workload["limit"]["touched_bytes"] for workload in workloads]
+    return _overview(workloads, [
+        *([title, *(_short_cell(workload, name) for workload in workloads)]
+          for name, title in _titles(workloads)),
+        [LIMIT, *("" if size is None else f"{columns.megabytes(size)} MB" for size in touched)]])
 
 
 def short(document: dict) -> str:
     """The README's table: the first workloads, in a few rows."""
     workloads = document["workloads"][:SHORT_PROGRAMS]
-    titles = dict(_titles(workloads))
-    lines = _headings(workloads)
-    for name in (*SHORT_PEERS, FASTEST, *SHORT_OURS):
-        if name == FASTEST:
-            lines.append(_line([FASTEST, *(_fastest_cell(workload) for workload in workloads)]))
-        elif name in titles:
-            lines.append(_line([titles[name], *(_short_cell(workload, name)
-                                                for workload in workloads)]))
-    lines += ["", _caption(workloads[0]["place"])]
+    titles = {FASTEST: FASTEST} | dict(_titles(workloads))
+    return _overview(workloads, [[titles[name], *(
+        _fastest_cell(workload) if name == FASTEST else _short_cell(workload, name)
+        for workload in workloads)]
+        for name in (*SHORT_PEERS, FASTEST, *SHORT_OURS) if name in titles])
+
+
+def _overview(workloads: Sequence[dict], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_line(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
+             _line(["---"] * (len(workloads) + 1)), *map(_line, rows),
+             "", _caption(workloads[0]["place"])]
     return "\n".join(lines) + "\n"
 
 
@@ -169,11 +167,6 @@ def _titles(workloads: Iterable[dict]) -> list[tuple[str, str]]:
     return sorted(named.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
 
 
-def _headings(workloads: Sequence[dict]) -> list[str]:
-    return [_line(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
-            _line(["---"] * (len(workloads) + 1))]
-
-
 def _short_cell(workload: dict, name: str) -> str:
     variant = next((each for each in workload["variants"] if each["name"] == name), None)
     return columns.ABSENT if variant is None else _cost(variant)
@@ -221,13 +214,6 @@ def _escape(text: str) -> str:
         line.replace("|", "\\|").replace("<", "\\<")
 
 
-def _read(path: Path) -> dict:
-    document = read_document(path, RACE, "bench/race")
-    if not document.get("workloads"):
-        raise BadData(path, "has no workload")
-    return document
-
-
 def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/table", description="Write the tables of the documents from a result of "
@@ -242,12 +228,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def run(args: argparse.Namespace) -> int:
-    document = _read(args.race)
-    try:
-        page, block = render(document), short(document)
-    except (KeyError, TypeError, IndexError, AttributeError) as problem:
-        raise BadData(args.race, f"lacks what a result has: {problem!r}") from problem
-    readme = put_between_marks(args.readme.read_text(), block, args.readme)
+    document = read_document(args.race, race=RACE)
+    page = render(document)
+    readme = put_between_marks(args.readme.read_text(), short(document), args.readme)
     write_if_changed(args.docs, page.encode())
     write_if_changed(args.readme, readme.encode())
     return errors.EXIT_OK

@@ -1,5 +1,5 @@
-"""What the pictures of the documentation share: their colours, light and dark, matplotlib set up so
-that the same figures give the same bytes, and how a figure becomes SVG.
+"""What the pictures of the documentation and of the bench share: colours, light and dark,
+matplotlib set up so that the same figures give the same bytes, and how a figure becomes SVG.
 """
 
 import io
@@ -53,9 +53,10 @@ def set_up(theme: Theme) -> None:
         "legend.frameon": False})
 
 
-def save(figure: Figure) -> bytes:
-    """Returns the figure as SVG, and closes it."""
+def save(figure: Figure, title: str = "", **options) -> bytes:
+    """Returns the figure as SVG, and closes it; `options` are matplotlib's."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", dpi=144, metadata={"Date": None})
+    figure.savefig(buffer, format="svg", metadata={"Date": None} | (
+        {"Title": title} if title else {}), **{"dpi": 144, **options})
     pyplot.close(figure)
     return buffer.getvalue()

@@ -76,14 +76,14 @@ def test_links_are_compared_in_pairs(tmp_path):
         folder=tmp_path, workload=SimpleNamespace(timed_links=("lld", "ours")),
         build_command=lambda target: f"{target}-command")
     arguments = lambda doing: None, SimpleNamespace(run=run)
-    found = links.time_links(work, 3, *arguments)
+    found = links.time_pairs(work, 3, *arguments)
     assert found.time_ratio.estimate == pytest.approx(1.1)
     assert found.time_ratio.low < 0.9 and found.time_ratio.high > 1.5
     assert found.memory_ratio.estimate == found.memory_ratio.low == pytest.approx(1.1)
     assert all(set(made[i:i + 2]) == set(links.LINKERS) for i in range(0, 8, 2))
     assert made[2:4] == made[4:6][::-1]
     with pytest.raises(Failure, match="the link exited with status 1: bad"):
-        links.time_links(work, 1, *arguments)
+        links.time_pairs(work, 1, *arguments)
 
 
 def measurement(seconds: dict[str, float], condition_pages: dict[str, str]) -> Measurement:

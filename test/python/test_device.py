@@ -13,7 +13,7 @@ from frontload.device import cold_device, covering, throttle
 from frontload.device import kinds as devices
 from frontload.device.throttle import Throttle
 from frontload.measure import launcher
-from frontload.measure.launcher import RestedLauncher
+from frontload.measure.launcher import Launcher
 
 
 @pytest.fixture
@@ -106,14 +106,22 @@ def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_throttled_start_has_a_whole_budget(monkeypatch):
+def test_a_throttled_start_has_a_whole_budget(monkeypatch, tools, tmp_path):
     """Before each throttled start the device rests, so that none pays for the one before it."""
     done = []
+
+    class Started(Exception):
+        pass
+
+    def start(self, command):
+        done.append(command)
+        raise Started
+
     monkeypatch.setattr(launcher.time, "sleep", done.append)
-    monkeypatch.setattr(launcher.Launcher, "__init__", lambda self: None)
-    monkeypatch.setattr(launcher.Launcher, "run", lambda self, command, *_: done.append(command))
-    RestedLauncher().run("start")
-    assert done == [throttle.PAUSE_SECONDS, "start"]
+    monkeypatch.setattr(Launcher, "learn", start)
+    with pytest.raises(Started):
+        Launcher(tmp_path).run(["start"])
+    assert done == [throttle.PAUSE_SECONDS, ["start"]]
 
 
 # argv: the folder, the file.

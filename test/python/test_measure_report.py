@@ -74,7 +74,7 @@ def test_json_has_every_run_and_the_comparison():
     """All of what was seen is there, and it is JSON (no NaN, no numpy)."""
     measurement = made_up([[1, 2, 1.5], [2, 4, 3]], variants=("base", "new"),
                           conditions=(COLD, WARM))
-    document = json.loads(measure_document.dump(measure_document.to_json(measurement)))
+    document = json.loads(json.dumps(measure_document.to_json(measurement)))
     assert document["schema"] == "frontload-measure/2"
     assert [(result["variant"], result["condition"], len(result["runs"]))
             for result in document["results"]] == [

@@ -20,8 +20,7 @@ PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_r
 def work(tmp_path):
     (tmp_path / "traces.data").mkdir()
     (tmp_path / "traces.data/a.fltrace").touch()
-    workload = SimpleNamespace(openers={"opened": ("open",)}, program="",
-                               recording=lambda variant: RECORDED)
+    workload = SimpleNamespace(program="", recording=lambda variant: RECORDED)
     return SimpleNamespace(workload=workload, folder=tmp_path,
                            binary=lambda variant: tmp_path / f"app.{variant}",
                            target=lambda variant: f"app.{variant}")
@@ -97,7 +96,6 @@ def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device
     (lambda work, asked: asked(missing=30), "was compiled differently: 3% of what was"),
     (lambda work, asked: (work.folder / "traces.data/a.fltrace").unlink(),
      "there is no traces.data of app.default"),
-    (lambda work, asked: work.workload.openers.update(default=("x",)), "is a library"),
     (lambda work, asked: setattr(work.workload, "program", "cc1"), "does not do the work"),
 ])
 def test_what_was_not_recorded_is_not_predicted(work, replayed, asked, change, said):

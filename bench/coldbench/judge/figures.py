@@ -13,7 +13,7 @@ from frontload.measure.conditions import SELECTIVELY_COLD
 from frontload.measure.measurement import Run
 from frontload.pagecache.kernel import PAGE_SIZE
 
-from coldbench.measure import slow_device
+from coldbench.measure.requests import slow_device, slow_seconds
 from coldbench.measure.starts import Starts
 from coldbench.variants.work_folder import WorkFolder
 
@@ -78,10 +78,11 @@ def of_run(run: Run) -> dict[str, int | None]:
 
 def place(starts: Starts) -> dict:
     """The file system and the kind of device of the starts."""
-    found = next(iter(starts.plain.places.values()))
+    found, slow = next(iter(starts.plain.places.values())), slow_device()
     return {"file_system": found.get("file_system"), "read_ahead_kib": found.get("read_ahead_kib"),
             "own_device": starts.on_device,
-            "throttle": slow_device.limits() if starts.throttled else None}
+            "throttle": {"device": slow.name, "iops": slow.iops,
+                         "bytes_per_second": slow.bytes_per_second} if starts.throttled else None}
 
 
 def to_judge(starts: Starts, variants: Sequence[dict]) -> Figures:
@@ -118,5 +119,5 @@ def _slow_by_requests(variant: dict) -> float | None:
     made = variant["requests"]
     if made is None:
         return None
-    waited = slow_device.seconds(made["reads"], made["bytes"])
+    waited = slow_seconds(made["reads"], made["bytes"])
     return waited * 1e9 + variant["warm"]["wall_ns"]["median"]

@@ -19,7 +19,7 @@ from frontload.measure import prediction
 from frontload.profile import trace
 
 from coldbench.judge.verdicts import Verdict
-from coldbench.measure import slow_device
+from coldbench.measure import requests
 from coldbench.variants.work_folder import WorkFolder
 from coldbench.variants.workload import OPENED
 
@@ -56,7 +56,7 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     if obstacle := _obstacle(work, name, traces):
         return _not_made(obstacle)
     read_ahead = place["read_ahead_kib"]
-    options = [f"--device={slow_device.NAME}",
+    options = [f"--device={requests.SLOW}",
                *([f"--read-ahead={read_ahead}"] if read_ahead else []),
                *([f"--prefetch={OPENED[name].asks_for}"] if name in OPENED else [])]
     answer = prediction.ask(work.binary(name), traces, work.binary(recording.program), options)
@@ -65,7 +65,7 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     if missing > _MAX_MISSING * touches:
         return _not_made(f"was compiled differently: {100 * missing / touches:.0f}% of what was "
                          "touched is not found in it")
-    figures = prediction.medians(answer["predictions"])[slow_device.NAME]
+    figures = prediction.medians(answer["predictions"])[requests.SLOW]
     predicted = {figure: figures[figure] for figure in FIGURES}
     if name in OPENED:
         # If a program reads the file, the kernel alone does not decide the size of requests.
@@ -93,8 +93,6 @@ def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | N
     if not traces:
         recording = work.workload.recording(variant)
         return f"there is no {recording.traces} of {work.target(recording.program)}"
-    if variant in work.workload.openers:
-        return "is a library: the program that opens it reads it, too"
     if work.workload.program:
         return f"does not do the work that {work.workload.program} was recorded at"
     return None
@@ -122,9 +120,9 @@ def measured(variant: dict) -> dict[str, float]:
 def _throttled_seconds(variant: dict, figures: dict) -> float:
     """The time of the slow device without the first slice, and the program's own time, which is
     that of a warm start."""
-    waiting = slow_device.seconds(figures["requests"], figures["read_bytes"])
+    waiting = requests.slow_seconds(figures["requests"], figures["read_bytes"])
     warm = variant["warm"]["wall_ns"]["median"] / 1e9
-    return max(0.0, waiting - slow_device.FIRST_SLICE_SECONDS) + warm
+    return max(0.0, waiting - requests.FIRST_SLICE_SECONDS) + warm
 
 
 def compare(predicted: float, measured: float) -> float | None:

@@ -34,9 +34,8 @@ class Near:
     within: float
 
     def judge(self, figures: Figures) -> Verdict:
-        def holds(value):
-            return abs(value / self.about - 1) <= self.within
-        return _judge(self, figures, f"about {say(self.figure, self.about)}", holds)
+        return _judge(self, figures, f"about {say(self.figure, self.about)}",
+                      lambda value: abs(value / self.about - 1) <= self.within)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,15 @@
-"""The cost of the linker: ld.frontload against ld.lld, by paired links of the same program."""
+"""What links cost: the time of each row's link, and both linkers in pairs.
 
-from collections.abc import Callable
+A link is Ninja's command for a target, run again, through the compiler driver as users link.
+Linking again gives the same files, so we hide it from Ninja: every file gets its old time back. A
+row's link leaves out the map that the default's writes for our profiles, because others would not
+write it.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,7 +22,54 @@ from frontload.measure.statistics import Interval
 
 from coldbench.variants.work_folder import WorkFolder
 
-LINKERS = ("ld.lld", "ld.frontload")
+LINKERS = ("ld.lld", "ld.frontload")  # of a workload's timed_links
+# A cheap link is repeated, and its time is the median; a longer one is timed once.
+CHEAP_SECONDS = 10
+REPEATED = 3
+_MAP = re.compile(r"\s(-Wl,-Map|--Map)=\S+")  # of a compiler's link, and of lld's own
+
+
+def _link(work: WorkFolder, target: str, command: str, launcher) -> Sample:
+    with untouched(work.folder, target):
+        sample = launcher.run(["sh", "-c", f'cd "$0" && {command}', str(work.folder)])
+    if sample.failed:
+        raise Failure(f"{target}: the link {sample.how_it_ended()}: {sample.complaint}")
+    return sample
+
+
+@contextmanager
+def untouched(folder: Path, target: str) -> Iterator[None]:
+    """Within `with`, `target` may be made again; afterwards it is its old file, or gone, and no
+    file in the folder is newer than before."""
+    made, aside = folder / target, folder / f"{target}.aside"
+    times = {entry.path: entry.stat().st_mtime_ns for entry in os.scandir(folder)
+             if entry.is_file()}
+    if made.exists():
+        made.rename(aside)
+    try:
+        yield
+    finally:
+        made.unlink(missing_ok=True)
+        if aside.exists():
+            aside.rename(made)
+        for path, time in times.items():
+            if os.path.exists(path) and os.stat(path).st_mtime_ns != time:
+                os.utime(path, ns=(time, time))
+
+
+def time_link(work: WorkFolder, targets: Iterable[str], progress: Callable[[str], None],
+              launcher=None) -> dict:
+    """Links the targets one after the other, all of which are one row's link; returns the seconds
+    of each time, and their median."""
+    launcher = launcher or Launcher()
+    commands = {target: _MAP.sub("", work.build_command(target)) for target in targets}
+    seconds: list[float] = []
+    with work.environment():
+        while not seconds or (seconds[0] < CHEAP_SECONDS and len(seconds) < REPEATED):
+            progress(f"link {len(seconds) + 1} of {[*commands][-1]}")
+            seconds.append(sum(_link(work, target, command, launcher).wall_ns
+                               for target, command in commands.items()) / 1e9)
+    return {"seconds": float(np.median(seconds)), "runs": seconds}
 
 
 @dataclass(frozen=True)
@@ -21,6 +77,11 @@ class Links:
     """The links of each pair, in the order of LINKERS."""
 
     pairs: list[tuple[Sample, Sample]]
+
+    def _figures(self, figure: str) -> np.ndarray:
+        """A row for each linker."""
+        return np.array([[getattr(sample, figure) for sample in pair] for pair in self.pairs],
+                        float).T
 
     @property
     def time_ratio(self) -> Interval:
@@ -32,62 +93,33 @@ class Links:
 
     def _ratio(self, figure: str) -> Interval:
         """The median of the pairs' ratios: one disturbed link moves the interval, not it."""
-        base, ours = np.array([[getattr(sample, figure) for sample in pair]
-                               for pair in self.pairs], float).T
+        base, ours = self._figures(figure)
         found = measure_statistics.ratio(ours, base)
         return Interval(float(np.median(ours / base)), found.low, found.high)
 
-    def seconds(self, linker: str) -> float:
-        return float(np.median([pair[LINKERS.index(linker)].wall_ns for pair in self.pairs])) / 1e9
-
-    def peak_bytes(self, linker: str) -> float:
-        return float(np.median([pair[LINKERS.index(linker)].max_rss_kib
-                                for pair in self.pairs])) * 1024
-
     def to_json(self) -> dict:
+        costs = zip(LINKERS, np.median(self._figures("wall_ns"), axis=1) / 1e9,
+                    np.median(self._figures("max_rss_kib"), axis=1) * 1024, strict=True)
         return {
             "time_ratio": asdict(self.time_ratio),
             "memory_ratio": asdict(self.memory_ratio),
-            "linkers": {linker: {"seconds": self.seconds(linker),
-                                 "peak_bytes": self.peak_bytes(linker)} for linker in LINKERS},
+            "linkers": {linker: {"seconds": float(seconds), "peak_bytes": float(peak)}
+                        for linker, seconds, peak in costs},
             "pairs": [dict(zip(LINKERS, map(vars, pair), strict=True)) for pair in self.pairs],
         }
 
 
-def run_link(folder: Path, target: str, command: str, launcher) -> Sample:
-    """Links by Ninja's command for a target; a link that fails is an error."""
-    sample = launcher.run(["sh", "-c", f'cd "$0" && {command}', str(folder)])
-    if sample.failed:
-        raise Failure(f"{target}: the link {sample.how_it_ended()}: {sample.complaint}")
-    return sample
-
-
-def time_links(work: WorkFolder, pairs: int, progress, launcher=None) -> Links:
+def time_pairs(work: WorkFolder, count: int, progress: Callable[[str], None],
+               launcher=None) -> Links:
+    """Each pair has a link by both linkers, in changing order, after a link of each to warm up."""
     launcher = launcher or Launcher()
     targets = work.workload.timed_links
     commands = [work.build_command(target) for target in targets]
-
-    def link(linker: str) -> Sample:
-        index = LINKERS.index(linker)
-        # Through the compiler driver, as users link; it costs both linkers the same 20 ms.
-        try:
-            return run_link(work.folder, targets[index], commands[index], launcher)
-        finally:
-            (work.folder / targets[index]).unlink(missing_ok=True)
-
-    return link_in_pairs(link, pairs, progress)
-
-
-def link_in_pairs(link: Callable[[str], Sample], pairs: int, progress) -> Links:
-    """Each pair has a link by both linkers, in changing order; `link` gets one of LINKERS."""
-    for linker in LINKERS:
-        progress(f"warm-up link by {linker}")
-        link(linker)
-    found = []
-    for number, order in enumerate(orders(len(LINKERS), pairs, seed=1)):
-        pair: list[Sample | None] = [None, None]
+    pairs = []
+    for number, order in enumerate([range(len(LINKERS)), *orders(len(LINKERS), count, seed=1)]):
+        pair: dict[int, Sample] = {}
         for index in order:
-            progress(f"link {number + 1} by {LINKERS[index]}")
-            pair[index] = link(LINKERS[index])
-        found.append(tuple(pair))
-    return Links(found)
+            progress(f"link {number} by {LINKERS[index]}")
+            pair[index] = _link(work, targets[index], commands[index], launcher)
+        pairs.append((pair[0], pair[1]))
+    return Links(pairs[1:])

@@ -51,14 +51,11 @@ RECORDERS = {
     # It writes to a place fixed at build time, which is nobody's input.
     "bolt": Recorder("BOLT's instrumentation", "recording.bolt"),
 }
-
-
 _PLAIN = Recorder("the plain program")
 
 
 @dataclass(frozen=True)
 class Recording:
-    recorder: str
     seconds: tuple[float, ...]
     plain_seconds: tuple[float, ...]
 
@@ -73,16 +70,15 @@ def time_recording(work: WorkFolder, name: str, progress: Callable[[str], None],
     recording takes long."""
     launcher = launcher or Launcher()
     recorder = RECORDERS[name]
-    pairs: list[tuple[float, float]] = []
-    while len(pairs) <= REPEATED:
-        progress(f"recording by {recorder.title}")
-        pairs.append((_record(work, _PLAIN, launcher), _record(work, recorder, launcher)))
-        if pairs[0][1] >= CHEAP_SECONDS:
-            # Another plain run, warm this time.
-            pairs = [(0.0, 0.0), (_record(work, _PLAIN, launcher), pairs[0][1])]
-            break
-    plain, recorded = zip(*pairs[1:], strict=True)
-    return Recording(name, recorded, plain)
+    progress(f"recording by {recorder.title}")
+    _record(work, _PLAIN, launcher)
+    first = _record(work, recorder, launcher)
+    if first >= CHEAP_SECONDS:
+        return Recording((first,), (_record(work, _PLAIN, launcher),))
+    pairs = [(_record(work, _PLAIN, launcher), _record(work, recorder, launcher))
+             for _ in range(REPEATED)]
+    plain, recorded = zip(*pairs, strict=True)
+    return Recording(recorded, plain)
 
 
 def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:

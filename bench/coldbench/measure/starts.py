@@ -16,13 +16,12 @@ from frontload.device import throttle as throttles
 from frontload.device.cold_device import ColdDevice
 from frontload.device.throttle import Throttle
 from frontload.measure.conditions import SELECTIVELY_COLD, WARM
-from frontload.measure.launcher import Launcher, RestedLauncher
+from frontload.measure.launcher import Launcher
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import STDOUT, Plan, Variant
 from frontload.measure.rounds import measure
 
-from coldbench.measure import slow_device
-from coldbench.measure.requests import CountingLauncher, Requests
+from coldbench.measure.requests import CountingLauncher, Requests, slow_device
 from coldbench.variants.work_folder import WorkFolder
 
 
@@ -87,7 +86,10 @@ def measure_starts(work: WorkFolder, variants: Sequence[str], *, runs: int, devi
         else:
             starts.missing.append(f"a device of its own: {obstacle}; so cold runs are from the "
                                   "work folder's own file system, and are not judged")
-        plan = make_plan(work, binaries, Path(scratch) / "output", runs)
+        output = Path(scratch) / "output"
+        plan = Plan(tuple(Variant(variant, work.command(variant, binary, output), (str(binary),))
+                          for variant, binary in binaries.items()),
+                    conditions=(SELECTIVELY_COLD, WARM), runs=runs, compare=(STDOUT, str(output)))
         starts.plain = measure(plan, launcher, progress=progress)
         if cold_device:
             starts.requests = {variant: [launcher.of(run.sample)
@@ -99,20 +101,13 @@ def measure_starts(work: WorkFolder, variants: Sequence[str], *, runs: int, devi
     return starts
 
 
-def make_plan(work: WorkFolder, binaries: dict[str, Path], output: Path, runs: int) -> Plan:
-    return Plan(
-        tuple(Variant(variant, work.command(variant, binary, output), (str(binary),))
-              for variant, binary in binaries.items()),
-        conditions=(SELECTIVELY_COLD, WARM), runs=runs, compare=(STDOUT, str(output)))
-
-
 def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: ExitStack,
                        progress: Callable[[str], None]) -> None:
     hierarchy = throttles.hierarchy(Path("/proc/self/mountinfo").read_text())
     if hierarchy is None:
         starts.missing.append("runs on a slow disk: no cgroup controller blkio or io is mounted")
         return
-    slow = slow_device.device()
+    slow = slow_device()
     try:
         throttle = stack.enter_context(Throttle(*hierarchy, device.number, iops=slow.iops,
                                                 bytes_per_second=slow.bytes_per_second))
@@ -120,5 +115,5 @@ def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: Ex
         starts.missing.append(f"runs on a slow disk: {why(problem)}")
         return
     cold = replace(plan, conditions=(SELECTIVELY_COLD,), warmup=0)
-    starts.throttled = measure(cold, RestedLauncher(throttle.folder),
+    starts.throttled = measure(cold, Launcher(throttle.folder),
                                progress=lambda doing: progress(f"throttled {doing}"))

@@ -67,40 +67,19 @@ def show_remarks(host: dict, workload: dict) -> None:
 
 
 def show_predictions(workload: dict) -> None:
-    """The predictions beside the kernel's counts, and why there are none of the others."""
-    made = [variant for variant in workload["variants"] if replay.is_made(variant["prediction"])]
-    if made:
-        console.show(predictions(made))
-    for variant in workload["variants"]:
-        if not replay.is_made(variant["prediction"]):
-            print(f"not predicted: {variant['name']}: {variant['prediction']['why']}")
-    print()
-
-
-def predictions(variants: Sequence[dict]) -> Table:
-    """One line for each variant, all of them predicted: predicted / the kernel's."""
+    """Predicted / the kernel's counts, a line for each variant; or why it is not predicted."""
     table = console.table("predicted /\nthe kernel's", *(heading for _, heading, _ in _PREDICTED),
                           numbers=range(1, len(_PREDICTED) + 1))
-    for variant in variants:
-        both = variant["prediction"], replay.measured(variant)
-        console.add_row(table, variant["name"], *(
-            " / ".join(say(each[figure]) if figure in each else "-" for each in both)
-            for figure, _, say in _PREDICTED))
-    return table
-
-
-def show_links(links: dict | None) -> None:
-    """The cost of the two linkers, and their ratios, if links were timed in pairs."""
-    if links is None:
-        return
-    print(f"the link, median of {len(links['pairs'])} pairs (and 95% confidence interval of the "
-          "ratios):")
-    table = console.table("linker", "seconds", "peak MB", numbers=(1, 2))
-    for linker, cost in links["linkers"].items():
-        console.add_row(table, linker, f"{cost['seconds']:.2f}", f"{cost['peak_bytes'] / 1e6:.0f}")
-    console.add_row(table, "paired ratio", columns.ratio(links["time_ratio"], 3),
-                    columns.ratio(links["memory_ratio"], 3))
-    console.show(table)
+    for variant in workload["variants"]:
+        name, predicted, counted = variant["name"], variant["prediction"], replay.measured(variant)
+        if replay.is_made(predicted):
+            console.add_row(table, name, *(
+                " / ".join(say(each[figure]) if figure in each else "-"
+                           for each in (predicted, counted)) for figure, _, say in _PREDICTED))
+        else:
+            print(f"not predicted: {name}: {predicted['why']}")
+    if table.rows:
+        console.show(table)
     print()
 
 

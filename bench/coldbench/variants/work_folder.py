@@ -2,7 +2,7 @@
 
 The Ninja file written here includes the workload's variants.ninja, so only outdated files are built
 again, also after a change of a command line. workloads/cc1/variants.ninja lists its variables, and
-workloads/rules.ninja has the rules that workloads share. Workloads that measure the same program
+the files beside it have what workloads share. Workloads that measure the same program
 may share the folder, so that common files are built once.
 """
 
@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from frontload.base.errors import Failure
 from frontload.base.files import write_if_changed
 from frontload.base.processes import check_call
 
-from coldbench.variants.run_words import environment
 from coldbench.variants.workload import (
     BENCH,
     OPENED,
@@ -43,7 +42,8 @@ class WorkFolder:
                           if "Polly" not in archive.name and "clang_rt" not in archive.name)
         package = sorted((BENCH.parent / "scripts" / "frontload").rglob("*.py"))
         variables = {
-            "source": str(source), "workloads": str(WORKLOADS), "bench": str(BENCH),
+            "name": workload.name, "source": str(source), "workloads": str(WORKLOADS),
+            "bench": str(BENCH),
             "bin": str(bin), "llvm": str(llvm), "archives": " ".join(archives),
             "arguments": self._training(workload.arguments),
         }
@@ -56,7 +56,6 @@ class WorkFolder:
         lines = [f"{name} = {value}" for name, value in variables.items()]
         lines.append(f"build archives: phony {' '.join(archives)}")
         lines.append(f"build command: phony {bin}/frontload {' '.join(map(str, package))}")
-        lines.append(f"include {BENCH}/openers/openers.ninja")
         lines.append(f"include {source}/variants.ninja")
         self._ninja = ["ninja", "-C", folder, "-f", f"{workload.name}.ninja"]
         write_if_changed(folder / f"{workload.name}.ninja", ("\n".join(lines) + "\n").encode())
@@ -67,17 +66,12 @@ class WorkFolder:
                   "bin": self.bin}
         return [word.format(**places) for word in words]
 
-    def _fill_in_values(self, named: Mapping[str, str]) -> dict[str, str]:
-        return dict(zip(named, self.fill_in(named.values(), ""), strict=True))
-
     def _training(self, arguments: Iterable[str]) -> str:
         return shlex.join(self.fill_in(arguments, "training.out"))
 
     def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
         """The measured command of a variant whose file is `binary`."""
-        opener = self.workload.openers.get(variant, ())
-        if variant in OPENED:
-            opener = OPENED[variant].opener
+        opener = OPENED[variant].opener if variant in OPENED else ()
         return (*self.fill_in(opener, output), str(binary),
                 *self.fill_in(self.workload.arguments, output))
 
@@ -101,8 +95,13 @@ class WorkFolder:
     @contextmanager
     def environment(self) -> Iterator[None]:
         """Within `with`, commands have the workload's environment."""
-        with environment(self._fill_in_values(self.workload.environment)):
+        before = dict(os.environ)
+        os.environ.update(self.workload.environment)
+        try:
             yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
     def front(self, variant: str) -> dict[str, int] | None:
         """The bytes of a variant's front, by kind, if its link has left a report."""
@@ -124,18 +123,6 @@ class WorkFolder:
         found = subprocess.run([*self._ninja, "-t", "commands", "-s", target],
                                capture_output=True, text=True, check=True)
         return found.stdout.strip()
-
-
-def linked(build_command: str, output: Path, *flags: str, linker: Path | None = None) -> list[str]:
-    """The command that links the same objects into another file, and writes nothing else."""
-    words = []
-    for word in shlex.split(build_command):
-        if word.startswith("--ld-path=") and linker:
-            word = f"--ld-path={linker}"
-        if not word.startswith(("-Wl,-Map=", "-Wl,--front-report=")):
-            words.append(word)
-    words[words.index("-o") + 1] = str(output)
-    return [*words, *(f"-Wl,{flag}" for flag in flags)]
 
 
 def work_folder(workload: Workload, source: Path, build_dir: Path, llvm: Path,

@@ -38,7 +38,7 @@ class Recording:
 RECORDED = Recording("default", "traces.data")
 # In a separate program with the map of the basic blocks.
 RECORDED_BLOCKS = Recording("mapped", "traces.blocks.data")
-OPENER = "{work}/opener"  # of bench/openers
+OPENER = "{work}/opener"  # of rules.ninja
 OPENED = {
     "preread": Opened("default", (OPENER, "read"), "all"),
     "willneed": Opened("default", (OPENER, "willneed"), "all"),
@@ -59,9 +59,6 @@ class Workload:
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Variants that are predicted from another recording than RECORDED.
     recordings: Mapping[str, Recording] = field(default_factory=dict)
-    # The words before the file of a variant that is no program, with {work}, that folder.
-    openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal
     timed_links: tuple[str, str] | None = None  # two targets, of LINKERS in measure/links.py
     # For the race (see rows.py), each by a row's name:
     title: str = ""  # what the program is and does, in half a sentence

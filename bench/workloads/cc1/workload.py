@@ -39,11 +39,6 @@ WORKLOAD = Workload(
         TimesAsLong(Start("order", THROTTLED), Start("front+prefetch", THROTTLED), at_least=8),
         TimesAsLong(Start("front+prefetch", PLAIN), Start("front+prefetch", WARM), at_most=1.6),
     ),
-    same_files=(
-        ("without a profile, ld.frontload writes what ld.lld writes",
-         "same.noprofile", "cc1.default"),
-        ("the same traces in another order give the same file", "same.front", "cc1.front"),
-    ),
     timed_links=("timed.lld", "timed.frontload"),
     peers=("bp-startup", "bolt", "preread", "willneed", "front+run"),
     absent={name: NO_SOURCES for name in ("temporal", "gcc-pgo", "gcc-pgo-lto", "gcc-pgo+front",

@@ -54,11 +54,6 @@ class ColdDevice(Covering):
         self._file_system = file_system
         self._read_ahead_kib = read_ahead_kib
         self._image = folder / "device.img"
-        self.number = ""
-
-    def set_read_ahead(self, kib: int) -> None:
-        """From here on; only while the device exists."""
-        (Path("/sys/dev/block") / self.number / "queue/read_ahead_kb").write_text(str(kib), "ascii")
 
     def _make(self) -> None:
         path = os.environ["PATH"]
@@ -124,4 +119,4 @@ class ColdDevice(Covering):
         # Later users of the loop device would get this setting.
         ahead = settings / "queue/read_ahead_kb"
         self.cleaning.callback(ahead.write_text, ahead.read_text("ascii"), "ascii")
-        self.set_read_ahead(self._read_ahead_kib)
+        ahead.write_text(str(self._read_ahead_kib), "ascii")

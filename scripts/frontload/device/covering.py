@@ -84,6 +84,7 @@ class Covering:
     """Within `with`, the copies of `files` lie below the folder `mounted`."""
 
     outside = -1  # an open file: the mount namespace before, where nothing is covered
+    number = ""  # of the device that the copies are on: 7:1
 
     def __init__(self, files: Iterable[Path], mounted: Path):
         # /proc/self/exe has no links, but a program may also find itself by its name.

@@ -42,7 +42,6 @@ class LazyFiles(Covering):
         self._read_ahead_kib = read_ahead_kib
         if log:
             self._options.append(f"--log={log}")
-        self.number = ""
 
     def _make(self) -> None:
         make_mounts_private()

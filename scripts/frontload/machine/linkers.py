@@ -13,6 +13,16 @@ _NAMES = re.compile(r"(?:ld\.(?P<elf>frontload|lld|mold)|(?P<other>lld-link|ld64
                     r"|(?:[^.]+-)?ld\.(?P<gnu>gold|bfd)")
 _PATTERNS = ("ld.*", "*-ld.*", "lld-link*", "ld64.lld*")
 _BFD_THAT_ORDERS = (2, 43)
+_USES = {
+    "frontload": "the whole front: --startup-profile=FILE",
+    "lld": "the whole front: ld.frontload --lld=PATH; or order of symbols: "
+           "--symbol-ordering-file=FILE, by frontload order --linker lld",
+    "gold": "order of sections: the plugin frontload-gold.so; or --section-ordering-file=FILE",
+    "bfd": "order of sections: --script=FILE",
+    "lld-link": "order of symbols: /order:@FILE",
+    "ld64.lld": "order of symbols: -order_file FILE",
+    "mold": "none: it has no option for an order; use ld.frontload or ld.lld",
+}
 
 
 @dataclass(frozen=True)
@@ -60,22 +70,12 @@ def version_of(path: Path | str) -> str | None:
 
 
 def _use(family: str, version: str) -> str:
-    if family == "frontload":
-        return "the whole front: --startup-profile=FILE"
-    if family == "mold":
-        return "none: it has no option for an order; use ld.frontload or ld.lld"
-    if family == "lld":
-        return ("the whole front: ld.frontload --lld=PATH; or order of symbols: "
-                "--symbol-ordering-file=FILE, by frontload order --linker lld")
-    option = {
-        "gold": "of sections: the plugin frontload-gold.so; or --section-ordering-file=FILE",
-        "bfd": "of sections: --script=FILE",
-        "lld-link": "of symbols: /order:@FILE",
-        "ld64.lld": "of symbols: -order_file FILE",
-    }[family]
+    use = _USES[family]
     if family == "bfd" and bfd_orders(version):
-        option += " or --section-ordering-file=FILE"
-    return f"order {option}, by frontload order --linker {family}"
+        use += " or --section-ordering-file=FILE"
+    if use.startswith("order of"):
+        use += f", by frontload order --linker {family}"
+    return use
 
 
 def bfd_orders(version: str) -> bool:

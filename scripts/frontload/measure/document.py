@@ -1,6 +1,5 @@
 """A measurement as JSON, "frontload-measure/2": described in docs/reference/json.md."""
 
-import json
 from dataclasses import asdict
 
 from frontload import __version__
@@ -80,7 +79,3 @@ def _run_to_json(run: Run) -> Document:
         }
     return {"round": run.round, "position": run.position, "label": run.label,
             **asdict(run.sample), "files": files, "outputs": run.outputs}
-
-
-def dump(document: Document) -> bytes:
-    return (json.dumps(document, indent=1) + "\n").encode()

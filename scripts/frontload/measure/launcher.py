@@ -72,8 +72,9 @@ class Sample:
 
 
 class Launcher:
-    """Runs commands through frontload-exec, in the cgroup `cgroup` if one is given.
+    """Runs commands through frontload-exec.
 
+    `cgroup`: commands run in this throttled cgroup, each with a full budget.
     `end_with_us`: a command ends with us, even by a signal that cannot be handled.
     `ready`: a command is measured until it is ready, and then ended.
     `outside`: if our own files are covered (device/covering.py), the mounts before. The programs
@@ -87,6 +88,7 @@ class Launcher:
             self._prefix[:0] = processes.ending_with_us()
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
+        self._rests = cgroup is not None
         if outside is not None:
             self._prefix.append(f"--mounts=/proc/{os.getpid()}/ns/mnt")
         self._before_exec = None if outside is None else partial(enter_mounts, outside)
@@ -118,6 +120,8 @@ class Launcher:
             at_ready: Callable[[], None] = lambda: None) -> Sample:
         """Runs a command once. `at_ready` is called when it is ready, before it is ended, or when
         it has ended by itself."""
+        if self._rests:
+            time.sleep(PAUSE_SECONDS)
         with ExecLine(self._ready) as line, tempfile.TemporaryFile() as stderr:
             self.learn(command)
             place = [self._places[command[0]]] if command[0] in self._places else []
@@ -139,12 +143,3 @@ class Launcher:
                           complaint or f"{command[0]}: could not be started",
                           note=f"run it alone to see more: {shlex.join(command)}")
         return Sample(**json.loads(text), complaint=complaint)
-
-
-class RestedLauncher(Launcher):
-    """Runs commands in a throttled cgroup, each with a full budget."""
-
-    def run(self, command: Sequence[str], stdout: int | IO[bytes] = subprocess.DEVNULL,
-            at_ready: Callable[[], None] = lambda: None) -> Sample:
-        time.sleep(PAUSE_SECONDS)
-        return super().run(command, stdout, at_ready)

@@ -17,10 +17,12 @@ from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device, lazy, throttle
 from frontload.device.cold_device import ColdDevice
+from frontload.device.covering import Covering
 from frontload.device.kinds import Device
+from frontload.device.lazy import LazyFiles
 from frontload.device.throttle import Throttle
 from frontload.elf import dependencies
-from frontload.measure.launcher import Launcher, RestedLauncher
+from frontload.measure.launcher import Launcher
 from frontload.measure.plan import Variant
 
 _WITHOUT = "or measure without --device, where the files are"
@@ -43,32 +45,13 @@ def _files_in(folder: str) -> list[str]:
 
 
 @contextmanager
-def _on_lazy_files(device: Device, variants: Sequence[Variant], extra: Sequence[str],
-                   ready: Ready | None) -> Iterator[tuple[Launcher, Document]]:
-    if obstacle := lazy.obstacle():
-        raise Failure(f"--device {device.name}: {obstacle}", note=_WITHOUT)
-    files = files_to_copy(variants, extra)
-    with ExitStack() as stack:
-        folder = stack.enter_context(scratch_folder("frontload-device."))
-        own = stack.enter_context(lazy.LazyFiles(
-            folder, map(Path, files), latency_ms=device.latency_ms or 0,
-            parallel=device.parallel or 1, read_ahead_kib=device.read_ahead_kib))
-        own.cover()
-        yield Launcher(end_with_us=True, ready=ready, outside=own.outside), asdict(device) | {
-            "number": own.number, "throttle": None, "copied": files}
-
-
-@contextmanager
 def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
               ready: Ready | None = None, file_system: str = cold_device.EXT4
               ) -> Iterator[tuple[Launcher, Document]]:
     """Within `with`, the variants' files are on this device. Yields the launcher to run them there,
     and the device's description for the result."""
-    if device.latency_ms is not None:
-        with _on_lazy_files(device, variants, extra, ready) as found:
-            yield found
-        return
-    if obstacle := cold_device.obstacle(file_system):
+    is_lazy = device.latency_ms is not None
+    if obstacle := lazy.obstacle() if is_lazy else cold_device.obstacle(file_system):
         raise Failure(f"--device {device.name}: {obstacle}",
                       note=("measure as root (sudo), " if os.geteuid() else "") + _WITHOUT)
     limited = device.iops is not None or device.bytes_per_second is not None
@@ -79,18 +62,19 @@ def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
                       note="mount one (in a container, the host's), or use --device custom without "
                            "limits")
     files = files_to_copy(variants, extra)
+    paths = [Path(file) for file in files]
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder("frontload-device."))
-        own = stack.enter_context(ColdDevice(folder, map(Path, files),
-                                             read_ahead_kib=device.read_ahead_kib,
-                                             file_system=file_system))
+        own: Covering = stack.enter_context(LazyFiles(
+            folder, paths, latency_ms=device.latency_ms or 0, parallel=device.parallel or 1,
+            read_ahead_kib=device.read_ahead_kib) if is_lazy else ColdDevice(
+                folder, paths, read_ahead_kib=device.read_ahead_kib, file_system=file_system))
+        cgroup = None
         if hierarchy is not None:
-            slow = stack.enter_context(Throttle(*hierarchy, own.number, iops=device.iops,
-                                                bytes_per_second=device.bytes_per_second))
-            launcher: Launcher = RestedLauncher(slow.folder, end_with_us=True, ready=ready,
-                                                outside=own.outside)
-        else:
-            launcher = Launcher(end_with_us=True, ready=ready, outside=own.outside)
+            cgroup = stack.enter_context(Throttle(
+                *hierarchy, own.number, iops=device.iops,
+                bytes_per_second=device.bytes_per_second)).folder
+        launcher = Launcher(cgroup, end_with_us=True, ready=ready, outside=own.outside)
         own.cover()
         yield launcher, asdict(device) | {
             "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if hierarchy else None,

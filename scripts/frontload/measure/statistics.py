@@ -29,7 +29,7 @@ outlier     a value further from the median than ten times the median absolute d
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +42,6 @@ MIN_VALUES = 10  # values for the bootstrap
 OUTLIER_DEVIATIONS = 10
 OUTLIER_SHARE = 0.1
 
-Statistic = Callable[..., np.floating | np.ndarray]  # of samples, along an axis
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -55,7 +53,7 @@ class Interval:
 
 
 def interval(values: Sequence[float]) -> Interval:
-    return _estimated(lambda sample, axis=-1: np.mean(sample, axis=axis), values)
+    return _estimated(values)
 
 
 def ratio(values: Sequence[float], base: Sequence[float]) -> Interval:
@@ -72,10 +70,7 @@ def difference(values: Sequence[float], base: Sequence[float]) -> Interval:
 
 
 def cost(cold: Sequence[float], warm: Sequence[float]) -> Interval:
-    def between(cold: np.ndarray, warm: np.ndarray, axis: int = -1) -> np.ndarray:
-        return np.mean(cold, axis=axis) - np.mean(warm, axis=axis)
-
-    return _estimated(between, cold, warm)
+    return _estimated(cold, warm)
 
 
 def excess(cold: Sequence[float], warm: Sequence[float], base_cold: Sequence[float],
@@ -84,9 +79,15 @@ def excess(cold: Sequence[float], warm: Sequence[float], base_cold: Sequence[flo
                 np.asarray(warm, float) - np.asarray(base_warm, float))
 
 
-def _estimated(statistic: Statistic, *values: Sequence[float]) -> Interval:
+def _mean(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
+    """The mean of a sample, less that of a second one if there is one."""
+    first, *second = (np.mean(sample, axis=axis) for sample in samples)
+    return first - sum(second)
+
+
+def _estimated(*values: Sequence[float]) -> Interval:
     samples = [np.asarray(sample, float) for sample in values]
-    estimate = float(statistic(*samples))
+    estimate = float(_mean(*samples))
     if min(map(len, samples)) < 2:
         return Interval(estimate, None, None)
     if all(np.ptp(sample) == 0 for sample in samples):
@@ -95,7 +96,7 @@ def _estimated(statistic: Statistic, *values: Sequence[float]) -> Interval:
         # scipy warns where values hardly differ; the interval is still right.
         warnings.simplefilter("ignore", RuntimeWarning)
         low, high = (_student(samples) if min(map(len, samples)) < MIN_VALUES
-                     else _resampled(statistic, samples))
+                     else _resampled(samples))
     return Interval(estimate, float(low), float(high))
 
 
@@ -105,14 +106,13 @@ def _student(samples: list[np.ndarray]) -> tuple[float, float]:
     errors = [stats.sem(sample) ** 2 for sample in samples]
     freedom = sum(errors) ** 2 / sum(error ** 2 / (len(sample) - 1)
                                      for error, sample in zip(errors, samples, strict=True))
-    first, *second = map(np.mean, samples)
-    return stats.t.interval(CONFIDENCE, freedom, loc=first - sum(second), scale=sum(errors) ** 0.5)
+    return stats.t.interval(CONFIDENCE, freedom, loc=_mean(*samples), scale=sum(errors) ** 0.5)
 
 
-def _resampled(statistic: Statistic, samples: list[np.ndarray]) -> tuple[float, float]:
+def _resampled(samples: list[np.ndarray]) -> tuple[float, float]:
     confidence = _expanded(min(map(len, samples)))
     for method in ("BCa", "percentile"):  # where values hardly differ, BCa may find no answer
-        found = stats.bootstrap(samples, statistic, confidence_level=confidence, method=method,
+        found = stats.bootstrap(samples, _mean, confidence_level=confidence, method=method,
                                 n_resamples=RESAMPLES, vectorized=True,
                                 random_state=np.random.default_rng(SEED)).confidence_interval
         if np.isfinite(found).all():

@@ -69,6 +69,9 @@ def machine(measurement: Measurement) -> str:
 
 
 def _print_device(device: Document) -> None:
+    if device.get("latency_ms"):
+        print(f"On a file system of its own: {device['description']}.")
+        return
     limits = []
     if device["iops"] is not None:
         limits.append(f"{device['iops']:g} requests")

@@ -4,7 +4,7 @@ import ctypes
 import mmap
 import os
 from contextlib import closing
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from frontload.base.processes import has_capability
 
@@ -22,7 +22,6 @@ _libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_
 _libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 for _call in (_libc.munmap, _libc.mlock):
     _call.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-
 
 
 def may_look(path: os.PathLike[str] | str) -> bool:
@@ -71,30 +70,12 @@ def cached_pages(file: BinaryIO) -> int | None:
     size = size_of(file)
     if size == 0:
         return 0  # cachestat takes 0 bytes as all that follow
-    counts = cachestat(file, 0, size)
-    if counts is None:
-        return None
-    # The pages of a file on overlayfs are those of a file below, which overlayfs does not count.
-    return None if counts.cached == 0 and _is_on_overlay(file) else counts.cached
-
-
-class CacheCounts(NamedTuple):
-    """The counts of cachestat(2) for a range, in pages."""
-
-    cached: int
-    dirty: int
-    in_writeback: int
-    evicted: int  # paged out since they were read; not if dropped on request
-    recently_evicted: int
-
-
-def cachestat(file: BinaryIO, offset: int, size: int) -> CacheCounts | None:
-    """For `size` bytes of a file, at least one, from `offset` on; None if the kernel refuses."""
-    extent = (ctypes.c_uint64 * 2)(offset, size)
-    counts = (ctypes.c_uint64 * len(CacheCounts._fields))()
+    extent = (ctypes.c_uint64 * 2)(0, size)
+    counts = (ctypes.c_uint64 * 5)()  # the first: pages in the cache
     if _libc.syscall(_SYS_CACHESTAT, file.fileno(), extent, counts, 0):
         return None
-    return CacheCounts(*counts)
+    # The pages of a file on overlayfs are those of a file below, which overlayfs does not count.
+    return None if counts[0] == 0 and _is_on_overlay(file) else counts[0]
 
 
 def _is_on_overlay(file: BinaryIO) -> bool:

@@ -127,7 +127,7 @@ def _measure(args: argparse.Namespace, device: Device | None, ready: Ready | Non
     for text in doubts.warnings(result):
         errors.warning(text)
     if made is not None:
-        files.write_output(args.json, document.dump(made))
+        files.write_json(args.json, made)
     if args.json != files.STDOUT:
         table.print_report(result, sections=args.sections)
     return EXIT_VERDICT if result.differing_outputs() else EXIT_OK
