@@ -9,7 +9,7 @@ from abilities import needs
 from frontload.faults import phases
 from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
-from frontload.faults.symbols import Sections
+from frontload.faults.table import section_at
 from frontload.faults.waits import DISK, Threads
 from frontload.tracing import perf_records, perf_script
 from frontload.tracing.space import AddressSpace, Region
@@ -78,19 +78,16 @@ def test_faults_and_fills(history):
     written, not read."""
     assert (history.before_exec, history.lost) == ({"major": 0, "minor": 1}, 3)
     faults, odd = history.faults, history.paths.index(ODD)
-    assert faults.major == [1, 0, 0, 0]
-    assert list(zip(faults.file, faults.offset, strict=True)) == [
+    assert [fault.major for fault in faults] == [True, False, False, False]
+    assert [(fault.file, fault.offset) for fault in faults] == [
         (odd, 0x4018), (odd, 0x1040), (-1, -1), (odd, 0x1040)]
-    assert faults.address == [0x404018, 0x401040, 0x7ffff7fc0008, 0x401040]
-    assert list(zip(faults.code_file, faults.code_offset, strict=True)) == [
+    assert [fault.address for fault in faults] == [0x404018, 0x401040, 0x7ffff7fc0008, 0x401040]
+    assert [(fault.code_file, fault.code_offset) for fault in faults] == [
         (-1, -1), (odd, 0x1040), (odd, 0x1044), (odd, 0x1040)]
-    assert faults.access == ["w", "x", "?", "x"]
-    assert (faults.kernel, faults.process) == ([1, 0, 0, 0], [0, 0, 0, 1])
-    assert faults.thread == [101, 101, 102, 103]
-    fills = history.fills
-    assert (fills.file, fills.offset, fills.bytes) == (
-        [odd] * 3, [0, 16384, 20480], [4 * 4096, 4096, 4096])
-    assert fills.written == [False, True, False]
+    assert [(fault.access, fault.kernel, fault.process, fault.thread) for fault in faults] == [
+        ("w", True, 0, 101), ("x", False, 0, 101), ("?", False, 0, 102), ("x", False, 1, 103)]
+    assert [(fill.file, fill.offset, fill.bytes, fill.written) for fill in history.fills] == [
+        (odd, 0, 4 * 4096, False), (odd, 16384, 4096, True), (odd, 20480, 4096, False)]
 
 
 def test_phases_of_a_static_program(history):
@@ -112,7 +109,7 @@ def test_when_the_loader_says_that_it_has_ended(twice, relocation):
         return perf_records.Mapping(2, 2, time, start, 4096, 0, (1, 1), len(path), protection, path)
 
     records = [
-        perf_records.Comm(1, 1, 0, "exec", True), perf_records.Fork(2, 2, 1, 1, 1),
+        perf_records.Comm(1, 1, 0, "exec", True), perf_records.Fork(2, 2, 1, 1),
         perf_records.Comm(2, 2, 2, "app", True),
         mapping(3, 0x1000), mapping(4, 0x4000, path="/app"),
         perf_records.Fault(2, 2, 10, False, 0x1000, 0x1000, False),
@@ -152,12 +149,12 @@ def test_later_mappings_hide_earlier_ones(mapped):
 
 def test_sections_by_offset():
     """Headers are in none. What is written behind the end of the data is .bss."""
-    sections = Sections([{"name": ".b", "offset": 50, "size": 10},
-                         {"name": ".a", "offset": 10, "size": 20}],
-                        [{"offset": 10, "file_bytes": 20, "memory_bytes": 99, "flags": "rw-"}])
-    assert [sections.at(offset) for offset in (0, 10, 29, 30, 59, 60)] == [
+    file = {"sections": [{"name": ".b", "offset": 50, "size": 10},
+                         {"name": ".a", "offset": 10, "size": 20}], "page_size": 4096,
+            "segments": [{"offset": 10, "file_bytes": 20, "memory_bytes": 99, "flags": "rw-"}]}
+    assert [section_at(file, offset, written=False) for offset in (0, 10, 29, 30, 59, 60)] == [
         "(no section)", ".a", ".a", "(no section)", ".b", "(no section)"]
-    assert [sections.at(offset, written=True) for offset in (29, 30, 55, 4095, 4096)] == [
+    assert [section_at(file, offset, written=True) for offset in (29, 30, 55, 4095, 4096)] == [
         ".a", ".bss", ".bss", ".bss", "(no section)"]
 
 

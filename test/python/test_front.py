@@ -95,8 +95,9 @@ def test_check_and_report_say_the_same(noted, cli, tools, startup):
     read = elf.read(program.path)
     segments = [{"address": each.address, "offset": each.offset, "file_bytes": each.file_bytes,
                  "memory_bytes": each.file_bytes, "flags": "r--"} for each in read.segments]
-    file = File(str(program.path), os.path.getsize(program.path), read.build_id.hex(), None, 4096,
-                [], [Segment(**each) for each in segments], None)
+    file = File(path=str(program.path), size=os.path.getsize(program.path), page_size=4096,
+                build_id=read.build_id.hex(), sections=[],
+                segments=[Segment(**each) for each in segments])
     assert Places(file).front.start.tolist() == [0, main]
     assert Places(file).front.end.tolist() == [64, main + 8]
 

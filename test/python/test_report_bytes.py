@@ -55,7 +55,7 @@ def touched(folder: Path, program, *names, data=()) -> Path:
     """A trace in which the granules were touched where these symbols begin."""
     trace = TraceWriter().module(1, str(program.path), program.build_id)
     for name in names:
-        trace.event(program.addresses[name] // 16 * 16, kind=CODE)
+        trace.event(program.addresses[name], kind=CODE)
     for name in data:
         trace.event(program.addresses[name] // 16 * 16, kind=DATA)
     return trace.write(folder / "trace")
@@ -83,7 +83,8 @@ def test_another_build_is_understood_by_names(tmp_path, link, started):
     new = link("-Wl,--image-base=0x400000", "-no-pie", name="new",
                source="int more(int x) { return x + 1; }" + (tmp_path / "old.c").read_text())
     old.addresses["nameless"] = old.addresses["_start"] + 0x100000
-    trace = touched(tmp_path, old, "f1", data=["nameless"])
+    old.addresses["f1 again"] = old.addresses["f1"] + 1  # in the same granule
+    trace = touched(tmp_path, old, "f1", "f1 again", data=["nameless"])
     variant = document(started(new, "new"), traces=[trace])["variants"][0]
     text = next(row for row in variant["bytes"] if row["section"] == ".text")
     assert 0 < text["touched"] <= 32

@@ -24,15 +24,15 @@ def test_a_start_is_read():
     start = parsed(a_start())
     assert start.variant == "app" and start.main == 0
     assert start.faults["major"].tolist() == [1, 0]
-    assert start.files[0].read.to_text(PAGE) == "1+3"  # fills: its residency is not known
-    assert start.files[1].read.to_text(PAGE) == "1+2"  # the rest was in memory before
+    assert start.reads[0].to_text(PAGE) == "1+3"  # fills: its residency is not known
+    assert start.reads[1].to_text(PAGE) == "1+2"  # the rest was in memory before
     assert start.max_rss_bytes == 1000 * 1024
     start = parsed({**a_start(), "faults": None, "fills": None})  # were not recorded
-    assert len(start.faults) == 0 and start.fills is None
-    assert start.files[0].read is None and start.files[1].read is not None
+    assert len(start.faults["file"]) == 0 and start.fills is None
+    assert start.reads[0] is None and start.reads[1] is not None
     document = a_start()
     document["files"][1] |= {"size": 1 << 61, "before": "", "after": f"1+{1 << 48}"}
-    assert parsed(document).files[1].read.size == 1 << 60  # which needs no memory
+    assert parsed(document).reads[1].size == 1 << 60  # which needs no memory
 
 
 def wrong(path: str, value) -> dict:
@@ -64,9 +64,8 @@ def wrong(path: str, value) -> dict:
     ("faults.offset", [1], "faults.offset: has 1 rows, not the 2 of time_ns"),
     ("faults.access", "zz", "faults.access: is not a text of xrw?"),
     ("fills.bytes", None, "fills.bytes: is not a list"),
-    ("fills", [], "fills: is not a table"),
+    ("fills", [], "fills: is not an object"),
     ("phases.0.process", 1, "phases[0].process: there is no process 1"),
-    ("processes.0.parent", 0, "processes[0].parent: 0 is not an earlier process"),
 ])
 def test_what_is_wrong_is_named(path, value, message):
     with pytest.raises(BadData) as failure:

@@ -15,7 +15,7 @@ NOT_UTF8 = "caf\udce9"
 
 
 EVENT = {"time_ns": 0, "kind": "F", "file": 0, "offset": 0, "bytes": 65536, "cause": 4,
-         "section": 1, "symbol": 0, "backward": 0, "process": 0, "thread": 4711}
+         "section": 1, "symbol": 0, "by": 0, "backward": 0, "process": 0, "thread": 4711}
 
 
 def add_event(table, **fields):
@@ -55,7 +55,7 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
         add_event(table, time_ns=time, kind=kind, file=file, offset=offset,
                   bytes=PAGE * (1 if kind == "m" else 32), cause=chance.randrange(len(CAUSES)),
                   section=min(offset * len(section_names) // sizes[file], len(section_names) - 1),
-                  symbol=chance.randrange(len(symbols)),
+                  symbol=chance.randrange(len(symbols)), by=-1,
                   backward=int(kind != "m" and offset < before))
         if kind != "m":
             before = offset
@@ -74,9 +74,13 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
                     "backward_reads": sum(table["backward"]), "files_read": files},
         "files": described, "events": table, "causes": CAUSES, "section_names": section_names,
         "symbols": symbols,
+        "processes": [{"pid": 4711, "parent": None, "command": name, "start_ns": 0,
+                       "end_ns": None}],
         "phases": [{"name": "exec", "process": 0, "start_ns": 0, "end_ns": time // 5,
+                    "waits_ns": None,
                     "major_faults": 2, "minor_faults": 3, "read_bytes": 40 * PAGE},
                    {"name": "main", "process": 0, "start_ns": time // 5, "end_ns": time,
+                    "waits_ns": {"disk": 1_000_000, "futex": 2_000_000},
                     "major_faults": 7, "minor_faults": 9, "read_bytes": read - 40 * PAGE}],
         "bytes": [{"file": number, "section": section, "size": file["size"] // 5,
                    "touched": 1000 * (place + 1), "read": 100_000 * (place + 2),
@@ -144,7 +148,7 @@ def bare():
     events["kind"] = events["kind"].replace("F", "m")
     events["file"][0], events["offset"][0] = -1, -1
     events["section"] = [-1] * len(events["section"])
-    events["symbol"] = [-1] * len(events["symbol"])
+    events["symbol"] = events["by"] = [-1] * len(events["symbol"])
     return document(one)
 
 
@@ -153,7 +157,7 @@ def empty():
     found = bare()
     one = found["variants"][0]
     one.update(files=[], symbols=[], section_names=[])
-    one["events"] = {key: [] for key in one["events"]} | {"kind": "", "by": None}
+    one["events"] = {key: [] for key in one["events"]} | {"kind": ""}
     return found
 
 

@@ -3,13 +3,11 @@
 import re
 
 import documents
-import numpy as np
 import pytest
 from frontload.report import page_text
 from frontload.report.page import render
 from frontload.report.page_events import picture_data
-from frontload.report.page_files import compare_files
-from frontload.report.page_strips import COLUMNS, HEIGHT, strip
+from frontload.report.page_view import COLUMNS, HEIGHT, compare_files, strip
 
 
 @pytest.mark.parametrize(("shown", "text"), [
@@ -34,7 +32,6 @@ def test_names_are_shown_as_they_are():
     shown = page_text.name(documents.LONG)
     assert len(shown) < 1100
     assert shown.startswith("ns::long") and shown.endswith("::end")
-    assert "".join(page_text.name_parts("/usr/lib/libexample.so.6")) == "/usr/lib/libexample.so.6"
 
 
 @pytest.mark.parametrize(("path", "rows"), [
@@ -54,8 +51,8 @@ def test_strips_tell_how_much_was_read():
     page = 4096
     file = {"size": COLUMNS * page, "read": "0+1 10+2", "touched": f"0+{page // 16 // 2}"}
     drawn = strip(file, file["size"], page)
-    assert drawn.read == f"M0 {HEIGHT}V0H1V{HEIGHT}zM10 {HEIGHT}V0H12V{HEIGHT}z"
-    assert drawn.touched == f"M0 {HEIGHT}V{HEIGHT // 2}H1V{HEIGHT}z"
+    assert drawn["read"] == f"M0 {HEIGHT}V0H1V{HEIGHT}zM10 {HEIGHT}V0H12V{HEIGHT}z"
+    assert drawn["touched"] == f"M0 {HEIGHT}V{HEIGHT // 2}H1V{HEIGHT}z"
 
 
 def test_events_without_a_file_are_not_drawn():
@@ -64,16 +61,16 @@ def test_events_without_a_file_are_not_drawn():
     assert len(variant["kind"]) == 11
     assert min(variant["file"]) == 0
     times = [time // 1000 for time in document["variants"][0]["events"]["time_ns"][1:]]
-    assert np.cumsum(variant["time"]).tolist() == times
+    assert variant["time"] == times
 
 
 def test_too_many_events(monkeypatch):
-    """Of very many events minor faults are left out, evenly, and the page says how many."""
+    """Of very many events minor faults are left out, and the page says how many."""
     monkeypatch.setattr("frontload.report.page_events.MOST_EVENTS", 300)
     document = documents.pair()
     variant, _ = picture_data(document, compare_files(document["variants"]))["variants"]
-    assert variant["leftOut"] == 100
-    assert (variant["kind"].count("M"), variant["kind"].count("m")) == (100, 100)
+    assert variant["leftOut"] == 200
+    assert (variant["kind"].count("M"), variant["kind"].count("m")) == (100, 0)
 
 
 def test_a_large_report_is_a_small_page():

@@ -10,7 +10,6 @@ from abilities import needs
 from frontload.report.page import render
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 
 pytestmark = needs("browser")
 OVERLAY = ".panel:nth-child({}) .overlay"
@@ -138,11 +137,10 @@ def test_every_event_is_drawn(open_page):
     files = page.one("#file").find_elements(By.TAG_NAME, "option")
     files[2].click()
     assert marks(page, "M") == second
-    page.one("button.show").click()
+    files[1].click()
     assert marks(page, "M") == 100 - second
     files[0].click()
 
-    legend = page.one("#legend")
     for name in ("minor", "code"):
         before = marks(page, "m")
         button = next(each for each in page.all("#legend button") if name in each.text)
@@ -150,13 +148,10 @@ def test_every_event_is_drawn(open_page):
         assert marks(page, "m") < before and (name == "code" or marks(page, "m") == 0)
         button.click()
         assert (marks(page, "m"), marks(page, "M")) == (before, 100)
-    assert "relocation" in legend.text
-    page.one("#colouring").find_elements(By.TAG_NAME, "option")[1].click()
-    assert "relocation" not in legend.text and ".data.rel.ro" in legend.text
-    assert marks(page, "M") == 100
+    assert "relocation" in page.one("#legend").text
 
 
-def test_drag_and_wheel_zoom_all_panels(open_page):
+def test_a_drag_zooms_all_panels(open_page):
     page = open_page(documents.pair())
     whole = page.range()
     events = marks(page, "m", 2)
@@ -172,21 +167,10 @@ def test_drag_and_wheel_zoom_all_panels(open_page):
     drag(page, (0.2, 0.5), (0.8, 0.5))
     assert page.range()[0] == pytest.approx([0.2, 0.8], abs=0.01)
     assert page.range()[1] == whole[1]
-    ActionChains(page.driver).double_click(overlay).perform()
-    turn = """arguments[0].dispatchEvent(new WheelEvent("wheel", {
-        deltaY: -100, ctrlKey: arguments[1],
-        clientX: arguments[0].getBoundingClientRect().left, cancelable: true}))"""
-    page.run(turn, overlay, False)
-    assert page.range() == whole
-    page.run(turn, overlay, True)
-    assert page.range()[0] == pytest.approx([0, 0.72], abs=0.02)
 
 
-def test_hover_tells_the_event(open_page):
-    """The event under the pointer is described: file, offset, section, symbol, cause, thread."""
-    document = documents.document(documents.variant("only", events=3, symbols=["the::symbol()"]))
-    events = document["variants"][0]["events"]
-    page = open_page(document)
+def hover(page):
+    """Points at the first major fault."""
     overlay = page.one(OVERLAY.format(1))
     page.run("arguments[0].scrollIntoView({block: 'center'})", overlay)
     x, y = page.run("""const path = document.querySelector(".marks .M").getAttribute("d");
@@ -194,36 +178,23 @@ def test_hover_tells_the_event(open_page):
         const [x, y] = path.match(/-?[0-9.]+/g).map(Number);
         return [x - box.width / 2, y - box.height / 2]""", overlay)
     ActionChains(page.driver).move_to_element_with_offset(overlay, round(x), round(y)).perform()
+
+
+def test_hover_tells_the_event(open_page):
+    """The event under the pointer is described: file, offset, section, symbol, cause, thread."""
+    document = documents.document(documents.variant("only", events=3, symbols=["the::symbol()"]))
+    events = document["variants"][0]["events"]
+    page = open_page(document)
+    hover(page)
     tip = page.tip()
     assert tip["symbol"] == "the::symbol()"
     assert tip["file"] == "/opt/app"
     assert tip["offset"].startswith(hex(events["offset"][0]))
     assert tip["section"] == documents.SECTIONS[events["section"][0]]
     assert tip["cause"] == documents.CAUSES[events["cause"][0]]
-    assert tip["thread"] == "4711"
-    assert tip["time"].endswith("µs")
+    assert tip["thread"] == "4711 of only (4711)"
+    assert tip["time"].endswith("ms")
     ActionChains(page.driver).move_to_element(page.one("h1")).perform()
-    assert page.tip() is None
-
-
-def test_keys_do_what_the_pointer_does(open_page):
-    page = open_page(documents.pair())
-    svg = page.one(".panel svg")
-    before = page.range()
-    svg.send_keys("+")
-    (left, right), _ = page.range()
-    assert right - left == pytest.approx(0.6, abs=0.01)
-    svg.send_keys(Keys.ARROW_RIGHT)
-    assert page.range()[0][0] > left
-    svg.send_keys("0")
-    assert page.range() == before
-    svg.send_keys("n")
-    first = page.tip()
-    svg.send_keys("n")
-    assert page.tip() != first
-    svg.send_keys("p")
-    assert page.tip() == first
-    svg.send_keys(Keys.ESCAPE)
     assert page.tip() is None
 
 
@@ -244,7 +215,7 @@ def test_reads_backwards_have_arrows(open_page):
 
 
 def test_theme_and_print(open_page):
-    """The page is as dark as the system is, until its switch is used; on paper it is light."""
+    """The page is as dark as the system is; on paper it is light."""
     page = open_page(documents.pair())
     colour = "return getComputedStyle(document.documentElement).backgroundColor"
     white = "rgb(255, 255, 255)"
@@ -254,36 +225,10 @@ def test_theme_and_print(open_page):
 
     assert page.run(colour) == white
     emulate(features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    dark = page.run(colour)
-    assert dark != white
-    for expected in (white, dark):
-        page.one("#theme").click()
-        assert page.run(colour) == expected
+    assert page.run(colour) != white
     emulate(media="print")
-    page.run("window.dispatchEvent(new Event('beforeprint'))")
     assert page.run(colour) == white and not page.one("#controls").is_displayed()
     assert all(svg.is_displayed() for svg in page.all(".panel svg")) and marks(page, "M") == 100
-    drawn = page.run("return document.querySelector('.panel svg').viewBox.baseVal.width")
-    page.run("window.dispatchEvent(new Event('afterprint'))")
-    assert page.run("return document.querySelector('.panel svg').viewBox.baseVal.width") != drawn
-
-
-def test_tables_sort_and_open(open_page):
-    """A click on a head sorts by its column, a second one the other way round."""
-    page = open_page(documents.pair())
-    head = page.all("table.bytes thead tr:last-child th button")[4]
-    values = """return [...document.querySelectorAll("table.bytes tbody tr")].map(
-        (row) => Number(row.cells[4].dataset.value))"""
-    head.click()
-    found = page.run(values)
-    assert found == sorted(found, reverse=True)
-    head.click()
-    assert page.run(values) == sorted(found)
-    assert page.one("table.bytes th[aria-sort]").text.startswith("wasted")
-    rows = page.one("#waste table").find_elements("css selector", "tbody tr")
-    assert [row.is_displayed() for row in rows].count(True) == 15
-    page.one("#waste button.rest").click()
-    assert all(row.is_displayed() for row in rows)
 
 
 def test_names_are_text(open_page):
@@ -294,7 +239,7 @@ def test_names_are_text(open_page):
     text = page.run("return document.body.innerText")
     assert '<img src=x onerror="window.broken=1">' in text
     assert not set("\u202e\u2066\u200f\u2028\x00") & set(page.driver.page_source)
-    page.one(".panel svg").send_keys("n" * 20)
+    hover(page)
     assert page.tip() is not None
     assert page.all("#tip img, #legend img, #panels img") == []
     assert page.complaints() == []

@@ -36,7 +36,7 @@ from frontload.measure import prediction
 from frontload.profile import coverage, front_report, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
-from frontload.recording import command as recording
+from frontload.recording import run as recording
 from frontload.recording.watched import Watched
 
 if TYPE_CHECKING:

@@ -31,8 +31,6 @@ Model = typing.TypeVar("Model", bound="Part")
 class Part(BaseModel):
     """An object in a document."""
 
-    CALLED: typing.ClassVar[str] = "an object"
-
 
 def bad(path: os.PathLike[str] | str, place: str, what: str, note: str | None = None) -> BadData:
     """The failure for a wrong value at a place in a document."""
@@ -83,8 +81,6 @@ def _wrong(kind: object, value: object, location: Iterable[str | int]
 def _called(kind: object) -> str:
     if kind in (Number, Text):
         return "a text" if kind == Text else "a whole number from 0 up"
-    if _is_part(kind):
-        return kind.CALLED
     return "a list" if (typing.get_origin(kind) or kind) is list else "an object"
 
 

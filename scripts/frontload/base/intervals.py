@@ -43,15 +43,15 @@ def positions(ascending: np.ndarray, values: np.ndarray,
 class Cover:
     """The bytes in the union of the ranges [start[i], end[i]).
 
-    Ranges that overlap become one; ranges that only touch stay two.
+    Ranges that overlap become one; ranges that only touch stay two, unless they are `joined`.
     """
 
-    def __init__(self, start: np.ndarray, end: np.ndarray):
+    def __init__(self, start: np.ndarray, end: np.ndarray, joined: bool = False):
         order = np.lexsort((end, start))
         start, end = start[order], end[order]
         reach = np.maximum.accumulate(end)
         first = np.ones(len(start), bool)
-        first[1:] = start[1:] >= reach[:-1]
+        first[1:] = start[1:] >= reach[:-1] + joined
         last = np.roll(first, -1)
         self.start, self.end = start[first], reach[last]
         self._before = np.concatenate([[0], np.cumsum(self.end - self.start)])

@@ -35,6 +35,8 @@ class LoadSegment:
     address: int
     offset: int
     file_bytes: int
+    memory_bytes: int
+    flags: str  # as r-x
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,10 @@ def _relro(contents: Contents) -> tuple[int, int]:
 
 
 def _segments(contents: Contents) -> tuple[LoadSegment, ...]:
-    return tuple(LoadSegment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+    return tuple(LoadSegment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"],
+                             segment["p_memsz"],
+                             "".join(letter if segment["p_flags"] & bit else "-"
+                                     for letter, bit in (("r", 4), ("w", 2), ("x", 1))))
                  for segment in contents.headers.iter_segments()
                  if segment["p_type"] == "PT_LOAD")
 

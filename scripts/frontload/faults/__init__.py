@@ -1,12 +1,10 @@
 """Faults, one by one: what a start asked of the kernel's memory and page cache, in order.
 
     loading.py      where the kernel and the loader will put a program, known before it runs
-    segments.py     which parts of a file are loaded where
     recording.py    runs a command below perf
     space.py        which file and offset an address of a process stands for
     history.py      puts the records of a process tree in order: images, faults, fills, requests
     phases.py       the phases of each process's start
-    symbols.py      which function or section a byte of a file belongs to
     files.py        facts about each file; names for inodes
     document.py     all of it as JSON, "frontload-faults/1"
     table.py        the same for people

@@ -10,7 +10,7 @@ from contextlib import suppress
 from frontload import __version__
 from frontload.base.missing import Missing
 from frontload.faults import files, phases
-from frontload.faults.history import Columns, History
+from frontload.faults.history import Fault, Fill, History
 from frontload.faults.phases import Phase, Phases
 from frontload.faults.recording import Recording
 from frontload.faults.waits import Wait
@@ -24,9 +24,13 @@ _SECTOR = 512
 
 def make(recording: Recording, command: Sequence[str], variant: str, condition: str,
          before: Mapping[str, Residency], missing: Sequence[Missing] = ()) -> dict:
-    """The document. `before`: the residency of some files just before the run; `missing`: what is
-    missing besides the recording's own list."""
-    history, missing = recording.history, [*missing, *recording.missing]
+    """The document. `before`: the residency of some files just before the run; `missing`: what was
+    missing before it."""
+    history, missing = recording.history, list(missing)
+    if history.lost:
+        missing.append(Missing(
+            f"{history.lost} records", "perf's buffers were full", "record as root, where buffers "
+            "are larger" if recording.recorder.buffer_kib < 1024 else "record again"))
     known = {os.path.realpath(path): residency for path, residency in before.items()}
     for path in known:
         _learn(history, path)
@@ -35,12 +39,11 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         missing.append(Missing("the names of some files", f"{without_name} inodes were filled "
                                "into the page cache without being mapped, and the kernel knows no "
                                "name for them", ""))
-    numbers = _numbers(history)
+    paths = list(dict.fromkeys(path for path in history.paths if path is not None))
     after = {os.path.realpath(path): residency for path, residency in recording.after.items()}
-    described = [files.describe(path, known.get(path), after.get(path))
-                 for path in dict.fromkeys(numbers)]
-    places = {path: index for index, path in enumerate(dict.fromkeys(numbers))}
-    place = [places.get(path, -1) if path is not None else -1 for path in history.paths]
+    described = [files.describe(path, known.get(path), after.get(path)) for path in paths]
+    # By the history's number of a file; the last one is for number -1.
+    place = [*(-1 if path is None else paths.index(path) for path in history.paths), -1]
     seen = history.zero is not None
     if recording.events and not seen:
         missing.append(Missing("faults, fills, requests and phases", "the command's exec is not "
@@ -67,7 +70,7 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         "recorder": {"tool": recording.recorder.tool, "events": list(recording.events),
                      "lost": history.lost, "before_exec": history.before_exec,
                      "unlisted": _unlisted(recording) if seen else None,
-                     "written_fills": sum(history.fills.written)},
+                     "written_fills": sum(fill.written for fill in history.fills)},
         "missing": [dataclasses.asdict(each) for each in [*missing, *found.missing]],
         "sample": dataclasses.asdict(sample),
         "until": until,
@@ -94,8 +97,9 @@ def dump(document: dict) -> bytes:
 def _unlisted(recording: Recording) -> dict[str, int]:
     """How many more faults the kernel counted than were recorded: pages that it mapped unasked
     (arguments of exec, mlock). Below 0: a child that was not waited for."""
-    major = recording.history.faults.major
-    listed = {"major": sum(major), "minor": len(major) - sum(major)}
+    faults = recording.history.faults
+    major = sum(fault.major for fault in faults)
+    listed = {"major": major, "minor": len(faults) - major}
     return {kind: getattr(recording.sample, f"{kind}_faults") - listed[kind]
             - recording.history.before_exec[kind] for kind in listed}
 
@@ -110,39 +114,35 @@ def _learn(history: History, path: str) -> None:
         history.file((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino, path)
 
 
-def _numbers(history: History) -> list[str]:
-    return [path for path in history.paths if path is not None]
-
-
-def _common(columns: Columns, place: list[int], zero: int, chosen: list[int]) -> dict:
-    return {"time_ns": [columns.time[i] - zero for i in chosen],
-            "file": [place[columns.file[i]] if columns.file[i] >= 0 else -1 for i in chosen],
-            "offset": [columns.offset[i] if columns.file[i] >= 0 and place[columns.file[i]] >= 0
-                       else -1 for i in chosen],
-            "process": [columns.process[i] for i in chosen],
-            "thread": [columns.thread[i] for i in chosen]}
+def _columns(rows: Sequence[Fault | Fill], place: list[int], zero: int) -> dict:
+    """The columns that faults and fills have in common."""
+    file = [place[row.file] for row in rows]
+    return {"time_ns": [row.time - zero for row in rows], "file": file,
+            "offset": [-1 if number < 0 else row.offset
+                       for number, row in zip(file, rows, strict=True)],
+            "process": [row.process for row in rows], "thread": [row.thread for row in rows]}
 
 
 def _faults(history: History, place: list[int], zero: int) -> dict:
     faults = history.faults
-    chosen = list(range(len(faults.time)))
-    common = _common(faults, place, zero, chosen)
-    code = [place[file] if file >= 0 else -1 for file in faults.code_file]
-    return {"time_ns": common["time_ns"], "major": faults.major, "file": common["file"],
-            "offset": common["offset"], "address": faults.address, "code_file": code,
-            "code_offset": [offset if file >= 0 else -1
-                            for file, offset in zip(code, faults.code_offset, strict=True)],
-            "process": common["process"], "thread": common["thread"], "kernel": faults.kernel,
-            "access": "".join(faults.access)}
+    code = [place[fault.code_file] for fault in faults]
+    columns = _columns(faults, place, zero) | {
+        "major": [int(fault.major) for fault in faults],
+        "address": [fault.address for fault in faults], "code_file": code,
+        "code_offset": [-1 if number < 0 else fault.code_offset
+                        for number, fault in zip(code, faults, strict=True)],
+        "kernel": [int(fault.kernel) for fault in faults],
+        "access": "".join(fault.access for fault in faults)}
+    return {key: columns[key] for key in (
+        "time_ns", "major", "file", "offset", "address", "code_file", "code_offset", "process",
+        "thread", "kernel", "access")}
 
 
 def _fills(history: History, place: list[int], zero: int) -> dict:
-    fills = history.fills
-    chosen = [i for i, time in enumerate(fills.time) if time >= zero and not fills.written[i]]
-    common = _common(fills, place, zero, chosen)
-    return {"time_ns": common["time_ns"], "file": common["file"], "offset": common["offset"],
-            "bytes": [fills.bytes[i] for i in chosen], "process": common["process"],
-            "thread": common["thread"]}
+    fills = [fill for fill in history.fills if fill.time >= zero and not fill.written]
+    columns = _columns(fills, place, zero) | {"bytes": [fill.bytes for fill in fills]}
+    return {key: columns[key] for key in (
+        "time_ns", "file", "offset", "bytes", "process", "thread")}
 
 
 def _waits(found: Sequence[Wait], zero: int) -> dict:

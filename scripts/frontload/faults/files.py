@@ -8,15 +8,14 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
-from frontload.base.errors import BadData, Failure
+from frontload.base.errors import Failure
 from frontload.base.files import Document
 from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.faults import segments
-from frontload.faults.history import FileKey, History
+from frontload.faults.history import History
 from frontload.machine import host as measure_host
 from frontload.pagecache import cache as pagecache
 from frontload.pagecache.kernel import PAGE_SIZE
@@ -32,31 +31,26 @@ def name_inodes(history: History) -> int:
     """Finds the paths of files known only by inode; returns how many stay without."""
     unknown = 0
     roots = _mount_points()
-    for key, number in history.files.items():
+    for (device, inode), number in history.files.items():
         if history.paths[number] is None:
             history.paths[number] = next(
-                filter(None, (_name(key, root) for root in roots.get(key.device, ()))), None)
+                filter(None, (_name(inode, root) for root in roots.get(device, ()))), None)
             unknown += history.paths[number] is None
     return unknown
 
 
 def _mount_points() -> dict[tuple[int, int], list[str]]:
     found: dict[tuple[int, int], list[str]] = {}
-    for device, point in _mounts(Path("/proc/self/mountinfo").read_bytes()):
-        found.setdefault(device, []).append(point)
-    return found
-
-
-def _mounts(text: bytes) -> Iterator[tuple[tuple[int, int], str]]:
-    for line in text.splitlines():
+    for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
         fields = line.split()
         major, _, minor = fields[2].partition(b":")
         point = fields[4].decode("unicode_escape").encode("latin-1")
-        yield (int(major), int(minor)), os.fsdecode(point)
+        found.setdefault((int(major), int(minor)), []).append(os.fsdecode(point))
+    return found
 
 
-def _name(key: FileKey, root: str) -> str | None:
-    handle = struct.pack("=IiII", 8, _FILEID_INO32_GEN, key.inode & 0xffffffff, _ANY_GENERATION)
+def _name(inode: int, root: str) -> str | None:
+    handle = struct.pack("=IiII", 8, _FILEID_INO32_GEN, inode & 0xffffffff, _ANY_GENERATION)
     try:
         mount = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -70,7 +64,7 @@ def _name(key: FileKey, root: str) -> str | None:
             found = os.stat(path)
         finally:
             os.close(opened)
-        return path if found.st_ino == key.inode and stat.S_ISREG(found.st_mode) else None
+        return path if found.st_ino == inode and stat.S_ISREG(found.st_mode) else None
     except (OSError, AttributeError):  # AttributeError: a libc without the function
         return None
     finally:
@@ -90,30 +84,17 @@ def describe(path: str, before: Residency | None,
         if after is None and pagecache.may_look(path):
             after = pagecache.residency(path)
         described["after"] = after.to_text() if after else None
-        described |= _contents(path)
-    except (OSError, Failure):
-        pass  # the file is gone, or belongs to another user
-    return described
-
-
-def _contents(path: str) -> dict:
-    try:
         read = elf.read(path)
-    except BadData:
-        return {}
-    sections = [
+    except (OSError, Failure):
+        return described  # the file is gone, belongs to another user, or is no ELF file
+    sections: list[Document] = [
         {"name": name.decode(errors="backslashreplace"), "offset": int(section["offset"]),
          "size": int(section["size"]), "address": int(section["addr"])}
         for name, section in zip(read.section_names, read.sections, strict=True)
         if section["type"] not in (0, constants.SHT_NOBITS) and section["size"]]
-    loaded = [
-        {"address": segment["p_vaddr"], "offset": segment["p_offset"],
-         "file_bytes": segment["p_filesz"], "memory_bytes": segment["p_memsz"],
-         "flags": "".join(letter if segment["p_flags"] & bit else "-"
-                          for letter, bit in (("r", 4), ("w", 2), ("x", 1)))}
-        for segment in segments.load(path)]
-    return {"build_id": read.build_id.hex(), "segments": loaded,
-            "sections": sorted(sections, key=lambda section: section["offset"])}
+    return described | {
+        "build_id": read.build_id.hex(), "segments": list(map(asdict, read.segments)),
+        "sections": sorted(sections, key=lambda section: section["offset"])}
 
 
 def disk(device: int) -> tuple[int, int]:

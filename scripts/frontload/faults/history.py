@@ -10,6 +10,7 @@ exec belongs to the image it then runs. Files get numbers in the order in which 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from frontload.faults.waits import Threads
 from frontload.pagecache.kernel import PAGE_SIZE
@@ -34,37 +35,29 @@ class Image:
     stops: list[tuple[int, int, int]] = field(default_factory=list)  # time, file and offset
 
 
-@dataclass(slots=True)
-class Columns:
-    """One list per column, all of one length."""
-
-    time: list[int] = field(default_factory=list)
-    file: list[int] = field(default_factory=list)
-    offset: list[int] = field(default_factory=list)
-    process: list[int] = field(default_factory=list)
-    thread: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Faults(Columns):
-    major: list[int] = field(default_factory=list)
-    address: list[int] = field(default_factory=list)
-    code_file: list[int] = field(default_factory=list)
-    code_offset: list[int] = field(default_factory=list)
-    kernel: list[int] = field(default_factory=list)
-    access: list[str] = field(default_factory=list)
+class Fault(NamedTuple):
+    time: int
+    major: bool
+    file: int  # -1, as its offset, for memory without a file
+    offset: int
+    address: int
+    code_file: int
+    code_offset: int
+    process: int
+    thread: int
+    kernel: bool
+    access: str
 
 
 @dataclass(slots=True)
-class Fills(Columns):
-    bytes: list[int] = field(default_factory=list)
-    written: list[bool] = field(default_factory=list)  # by write(2), so not read
-
-
-@dataclass(frozen=True, slots=True)
-class FileKey:
-    device: tuple[int, int]
-    inode: int
+class Fill:
+    time: int
+    file: int
+    offset: int
+    bytes: int
+    process: int
+    thread: int
+    written: bool = False  # by write(2), so not read
 
 
 class History:
@@ -74,8 +67,9 @@ class History:
     def __init__(self, most_ns: int | None = None):
         self._most_ns = most_ns
         self.images: list[Image] = []
-        self.faults, self.fills = Faults(), Fills()
-        self.files: dict[FileKey, int] = {}
+        self.faults: list[Fault] = []
+        self.fills: list[Fill] = []
+        self.files: dict[tuple[tuple[int, int], int], int] = {}  # by device and inode
         self.paths: list[str | None] = []
         self.before_exec = {"major": 0, "minor": 0}
         self.lost = 0
@@ -85,7 +79,7 @@ class History:
         self._spaces: dict[int, AddressSpace] = {}
         self._asked: dict[int, int] = {}  # when a pid last asked for an exec
         self._accesses: dict[int, records.Access] = {}  # the last of a thread
-        self._filled: dict[tuple[int, int, int], int] = {}  # by thread, inode and offset
+        self._filled: dict[tuple[int, int, int], Fill] = {}  # by thread, inode and offset
         self._handlers: dict[type, Callable] = {
             records.Mapping: self._mapping, records.Comm: self._comm, records.Fork: self._fork,
             records.Exit: self._exit, records.Lost: self._lose, records.Fault: self._fault,
@@ -113,7 +107,7 @@ class History:
             record, records.Lost) and record.time > zero + self._most_ns
 
     def file(self, device: tuple[int, int], inode: int, path: str | None = None) -> int:
-        number = self.files.setdefault(FileKey(device, inode), len(self.files))
+        number = self.files.setdefault((device, inode), len(self.files))
         if number == len(self.paths):
             self.paths.append(None)
         if path is not None and self.paths[number] is None:
@@ -203,38 +197,24 @@ class History:
         space = self._spaces[record.pid]
         file, offset = space.place(record.address)
         code_file, code_offset = (-1, -1) if record.kernel else space.place(record.code)
-        faults = self.faults
-        faults.time.append(record.time)
-        faults.major.append(int(record.major))
-        faults.file.append(file)
-        faults.offset.append(offset)
-        faults.address.append(record.address)
-        faults.code_file.append(code_file)
-        faults.code_offset.append(code_offset)
-        faults.process.append(index)
-        faults.thread.append(record.tid)
-        faults.kernel.append(int(record.kernel))
-        faults.access.append(_kind(record, access))
+        self.faults.append(Fault(record.time, record.major, file, offset, record.address,
+                                 code_file, code_offset, index, record.tid, record.kernel,
+                                 _kind(record, access)))
 
     def _fill(self, record: records.Fill) -> None:
         index = self._current.get(record.pid)
         if index is None:
             return
-        fills = self.fills
-        fills.time.append(record.time)
-        fills.file.append(self.file(record.device, record.inode))
-        fills.offset.append(record.offset)
-        fills.bytes.append(PAGE_SIZE << record.order)
-        fills.process.append(index)
-        fills.thread.append(record.tid)
-        fills.written.append(False)
-        self._filled[record.tid, record.inode, record.offset] = len(fills.time) - 1
+        fill = Fill(record.time, self.file(record.device, record.inode), record.offset,
+                    PAGE_SIZE << record.order, index, record.tid)
+        self.fills.append(fill)
+        self._filled[record.tid, record.inode, record.offset] = fill
 
     def _write(self, record: records.Write) -> None:
         fill = self._filled.get((record.tid, record.inode, record.page * PAGE_SIZE))
         # During a fault, this is a store to a shared mapping, whose page was read.
         if fill is not None and record.tid not in self._accesses:
-            self.fills.written[fill] = True
+            fill.written = True
 
     def _stop(self, record: records.Breakpoint) -> None:
         index = self._current.get(record.pid)

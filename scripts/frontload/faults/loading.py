@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontload.elf import dependencies, functions
 from frontload.elf import file as elf
-from frontload.elf import functions
 from frontload.elf.loading import read_start
-from frontload.faults import segments as elf_segments
 
 _PTRACE_TRACEME = 0
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -60,31 +59,31 @@ def find(command: Sequence[str], until: str | None) -> Loading:
     read = elf.read(program)
     start = read_start(program)
     bias = entry - start.entry
-    segments = elf_segments.load(program)
     milestones = []
 
-    def add(kind: str, path: str, address: int, bias: int, segments) -> None:
-        offset = elf_segments.offset_of(address, segments)
-        if offset is not None:
-            milestones.append(Milestone(kind, path, offset, address + bias))
+    def add(kind: str, file: elf.Elf, address: int, bias: int) -> None:
+        for segment in file.segments:
+            if segment.address <= address < segment.address + segment.file_bytes:
+                milestones.append(Milestone(kind, file.path, segment.offset + address
+                                            - segment.address, address + bias))
 
     interpreter, tells_twice = None, True
     if base:
-        interpreter = os.path.realpath(elf_segments.interpreter(program))
+        interpreter = os.path.realpath(str(dependencies.interpreter(program)))
         loader = elf.read(interpreter)
         tells = functions.address_of(loader, b"_dl_debug_state")
         tells_twice = _has(loader, b"_rtld_global")
         if tells is not None:
-            add(LOADER_TELLS, interpreter, tells, base, elf_segments.load(interpreter))
+            add(LOADER_TELLS, loader, tells, base)
     main = functions.address_of(read, b"main")
     if main is not None:
-        add(MAIN, program, main, bias, segments)
+        add(MAIN, read, main, bias)
     else:
-        add(ENTRY, program, start.entry, bias, segments)
+        add(ENTRY, read, start.entry, bias)
     address = (functions.address_of(read, STARTUP_DONE) if until is None else
                functions.find(read, program, until))
     if address is not None:
-        add(UNTIL, program, address, bias, segments)
+        add(UNTIL, read, address, bias)
     return Loading(program, interpreter, tuple(milestones), tells_twice,
                    None if address is None else until or os.fsdecode(STARTUP_DONE))
 

@@ -8,15 +8,21 @@ of frontload measure, set up in the same way; or the page cache is left as it is
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
-from frontload.base.errors import HOW_TO_RUN, Failure
+from frontload.base.errors import HOW_TO_RUN, BadData, Failure
 from frontload.base.missing import Missing
-from frontload.faults import document
-from frontload.faults.recording import Session
+from frontload.base.ready import Ready
+from frontload.device.kinds import Device
+from frontload.faults import document, recording
+from frontload.faults import loading as loadings
+from frontload.faults.loading import Loading
 from frontload.measure import seen as measure_seen
 from frontload.measure.conditions import AS_IT_IS, COLD, SELECTIVELY_COLD, Conditions
 from frontload.measure.launcher import Launcher, Sample
+from frontload.measure.on_device import on_device
+from frontload.measure.plan import Variant
 from frontload.pagecache import cache as pagecache
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
@@ -30,40 +36,59 @@ class Start:
 
 def record(command: Sequence[str], name: str | None = None, *, condition: str = SELECTIVELY_COLD,
            evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
-           until: str | None = None, warmup: int = 1, launcher: Launcher) -> Start:
+           until: str | None = None, warmup: int = 1, ready: Ready | None = None,
+           device: Device | None = None, extra: Sequence[str] = ()) -> Start:
     """Records one start of a command. `evict` names the files to make cold (or warm), with {} for
     the program, which is the default; `evict_seen` adds the files that the command is seen to read.
-    With `allow_warm` some of their pages may stay. The launcher's event ends the start."""
-    named = files(command, evict)
-    conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
-    conditions.check(named, () if condition == AS_IT_IS else (condition,))
-    session = Session(command, until, perf.find())
-    missing: list[Missing] = []
-    if condition == AS_IT_IS:
-        before = {file: pagecache.residency(file) if pagecache.may_look(file) else None
-                  for file in named}
-    else:
-        seen = _seen(command, named, launcher, missing) if evict_seen or condition == COLD else ()
-        for _ in range(warmup):
-            launcher.run(command)
-        before = conditions.bring_about(condition, named, seen)
-    if condition in (COLD, SELECTIVELY_COLD):
-        missing += [Missing("a cold start", f"{_pages(left)} of {file} stayed in the page "
-                            "cache", "end the processes that use it") for file in named
-                    if (left := before[file]) is None or left.resident_pages]
-    known = {file: residency for file, residency in before.items() if residency is not None}
-    recording = session.run(launcher, list(known))
-    made = document.make(recording, command, name or os.path.basename(command[0]), condition,
-                         known, missing)
-    return Start(made, recording.sample)
-
-
-def files(command: Sequence[str], evict: Sequence[str]) -> list[str]:
-    """The files that a recording is about."""
+    With `allow_warm` some of their pages may stay. The event `ready` ends the start. On a `device`
+    are these files and `extra` ones."""
     program = shutil.which(command[0])
     if program is None:
         raise Failure(f"{command[0]}: is not a program that can be run", note=HOW_TO_RUN)
-    return list(dict.fromkeys(file.replace("{}", program) for file in evict or ["{}"]))
+    named = list(dict.fromkeys(file.replace("{}", program) for file in evict or ["{}"]))
+    missing: list[Missing] = []
+    with ExitStack() as stack:
+        launcher, described = Launcher(end_with_us=True, ready=ready), None
+        if device:
+            launcher, described = stack.enter_context(
+                on_device(device, [Variant("", tuple(command), tuple(named))], extra, ready))
+        conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
+        conditions.check(named, () if condition == AS_IT_IS else (condition,))
+        recorder = perf.find()
+        lacking = list(recorder.missing)
+        loading = _loading(command, until, lacking) if recorder.breakpoints else None
+        if condition == AS_IT_IS:
+            before = {file: pagecache.residency(file) if pagecache.may_look(file) else None
+                      for file in named}
+        else:
+            seen = (_seen(command, named, launcher, missing)
+                    if evict_seen or condition == COLD else ())
+            for _ in range(warmup):
+                launcher.run(command)
+            before = conditions.bring_about(condition, named, seen)
+        if condition in (COLD, SELECTIVELY_COLD):
+            missing += [Missing("a cold start", f"{_pages(left)} of {file} stayed in the page "
+                                "cache", "end the processes that use it") for file in named
+                        if (left := before[file]) is None or left.resident_pages]
+        known = {file: residency for file, residency in before.items() if residency is not None}
+        found = recording.run(command, recorder, loading, launcher, list(known))
+        made = document.make(found, command, name or os.path.basename(command[0]), condition,
+                             known, missing + lacking)
+    return Start(made | {"device": described}, found.sample)
+
+
+def _loading(command: Sequence[str], until: str | None, missing: list[Missing]) -> Loading | None:
+    """Where the command will be loaded."""
+    try:
+        return loadings.find(command, until)
+    except BadData as problem:
+        why, remedy = problem.message, ""
+    except OSError as problem:
+        why = f"{problem.filename}: {problem.strerror}"
+        remedy = ("allow ptrace and personality; in a container: --cap-add=SYS_PTRACE, and a "
+                  "seccomp profile that lets personality switch address randomisation off")
+    missing.append(Missing("phases after exec", why, remedy))
+    return None
 
 
 def _seen(command: Sequence[str], named: Sequence[str], launcher: Launcher,

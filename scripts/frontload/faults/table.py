@@ -4,31 +4,60 @@ Everything comes from the document, so the tables agree with the JSON.
 """
 
 import os
-from collections.abc import Callable
+from functools import cache
 
 import numpy as np
+from rich.table import Table
 
 from frontload.base import console
-from frontload.base.errors import count, printable
-from frontload.faults.symbols import UNKNOWN, Functions, Sections
+from frontload.base.errors import Failure, count, printable
+from frontload.elf import file as elves
 from frontload.faults.waits import DISK
+from frontload.measure.sections import NO_SECTION
+from frontload.profile.symbol_names import SymbolNames, names_of
 
 _ACCESSES = {"x": "execute", "r": "read", "w": "write"}
+_UNKNOWN = "?"
+_BSS = ".bss"
 _MAX_FILES = 20
+_EVER = 1 << 62
 
 
 def show(document: dict, most: int | None) -> None:
     """Prints the tables; at most `most` faults, all if it is None."""
-    _summary(document)
-    for part in (_phases, _files, _processes):
-        part(document)
+    sample = document["sample"]
+    ended = f"signal {sample['signal']}" if sample["signal"] is not None \
+        else f"exit status {sample['exit_status']}"
+    print(printable(f"{document['variant']}, {document['condition']}; {ended}:"))
+    console.show(_summary(document))
+    seen = _Counts(document)
+    if document["phases"]:
+        print("\nPhases of the start:")
+        console.show(_phases(document, seen))
+    if document["faults"] is not None:
+        rows = _files(document, seen)
+        print("\nFiles:")
+        console.show(_table("file", "size KiB", "major faults", "minor faults", "KiB filled",
+                            rows=rows[:_MAX_FILES], numbers=range(1, 5)))
+        if len(rows) > _MAX_FILES:
+            print(f"and {count(len(rows) - _MAX_FILES, 'more file')} (--json lists all)")
     if document["faults"] is not None and most != 0:
-        _faults(document, most)
-    _missing(document)
+        total = len(document["faults"]["time_ns"])
+        shown = total if most is None else min(most, total)
+        print("\nFaults:" if shown == total
+              else f"\nThe first {shown} of {total:,} faults (--all: all):")
+        console.show(_faults(document, shown))
+    if document["missing"]:
+        print()
+        console.show(_table("not recorded", "why", "what would give it", rows=[
+            (each["what"], each["why"], each["remedy"]) for each in document["missing"]]))
 
 
-def _title(text: str) -> None:
-    print(f"\n{text}:")
+def _table(*columns: str, rows: list[tuple], numbers: range | tuple[int, ...] = ()) -> Table:
+    table = console.table(*columns, numbers=numbers)
+    for row in rows:
+        console.add_row(table, *row)
+    return table
 
 
 def _kib(size: int | None) -> str:
@@ -39,23 +68,22 @@ def _ms(time: int | None) -> str:
     return "" if time is None else f"{time / 1e6:.3f}"
 
 
-def _summary(document: dict) -> None:
+def _summary(document: dict) -> Table:
     sample, recorder = document["sample"], document["recorder"]
-    table = console.table("figure", "", "from", numbers=(1,))
     rows = [("major faults", f"{sample['major_faults']:,}", "rusage"),
             ("minor faults", f"{sample['minor_faults']:,}", "rusage")]
     if document["faults"] is not None:
-        listed = np.array(document["faults"]["major"], dtype=bool)
-        for kind, chosen in (("major", listed), ("minor", ~listed)):
-            rows.append((f"{kind} faults listed below", f"{np.count_nonzero(chosen):,}",
+        major = sum(document["faults"]["major"])
+        for kind, number in (("major", major),
+                             ("minor", len(document["faults"]["major"]) - major)):
+            rows.append((f"{kind} faults listed below", f"{number:,}",
                          f"{recorder['tool']}; not {recorder['before_exec'][kind]} before exec and "
                          f"{recorder['unlisted'][kind]} without an instruction"))
-    if document["fills"] is not None:
-        rows.append(("KiB filled into the page cache", _kib(sum(document["fills"]["bytes"])),
-                     count(len(document["fills"]["bytes"]), "fill")))
-    if document["requests"] is not None:
-        rows.append(("KiB requested from devices", _kib(sum(document["requests"]["bytes"])),
-                     count(len(document["requests"]["bytes"]), "request")))
+    for key, label, noun in (("fills", "KiB filled into the page cache", "fill"),
+                             ("requests", "KiB requested from devices", "request")):
+        if document[key] is not None:
+            sizes = document[key]["bytes"]
+            rows.append((label, _kib(sum(sizes)), count(len(sizes), noun)))
     if sample["ready"] and sample["ready_ns"] < sample["wall_ns"]:
         rows.append(("ms until it was ready", _ms(sample["ready_ns"]), "the clock"))
     rows += [("ms until the end", _ms(sample["wall_ns"]), "the clock, with the recorder's work"),
@@ -63,149 +91,105 @@ def _summary(document: dict) -> None:
     if document["until"] and document["until"]["time_ns"] is not None:
         rows.append((f"ms until {document['until']['symbol']}",
                      _ms(document["until"]["time_ns"]), "a breakpoint"))
-    for row in rows:
-        console.add_row(table, *row)
-    ended = f"signal {sample['signal']}" if sample["signal"] is not None \
-        else f"exit status {sample['exit_status']}"
-    print(printable(f"{document['variant']}, {document['condition']}; {ended}:"))
-    console.show(table)
+    return _table("figure", "", "from", rows=rows, numbers=(1,))
 
 
-class _Columns:
-    """The columns of the faults as arrays."""
+class _Counts:
+    """The faults and fills of a document, to be counted."""
 
     def __init__(self, document: dict):
-        faults = document["faults"] or {"time_ns": [], "major": [], "file": [], "process": []}
-        fills = document["fills"] or {"time_ns": [], "file": [], "bytes": [], "process": []}
-        self.time = np.array(faults["time_ns"], dtype=np.int64)
-        self.major = np.array(faults["major"], dtype=bool)
-        self.file = np.array(faults["file"], dtype=np.int64)
-        self.process = np.array(faults["process"], dtype=np.int64)
-        self.fill_time = np.array(fills["time_ns"], dtype=np.int64)
-        self.fill_file = np.array(fills["file"], dtype=np.int64)
-        self.fill_bytes = np.array(fills["bytes"], dtype=np.int64)
-        self.fill_process = np.array(fills["process"], dtype=np.int64)
+        self._faults, self._fills = (
+            {key: np.array((document[name] or {}).get(key, ()), dtype=np.int64) for key in keys}
+            for name, keys in (("faults", ("time_ns", "file", "process", "major")),
+                               ("fills", ("time_ns", "file", "process", "bytes"))))
         self._fills_known = document["fills"] is not None
 
-    def cells(self, faults: np.ndarray, fills: np.ndarray) -> tuple[str, str, str]:
-        """Major faults, minor faults and KiB filled among those chosen."""
-        return (f"{np.count_nonzero(self.major[faults]):,}",
-                f"{np.count_nonzero(~self.major[faults]):,}",
-                _kib(int(self.fill_bytes[fills].sum())) if self._fills_known else "")
+    def of(self, owner: str, number: int, start: int = 0, end: int = _EVER
+           ) -> tuple[int, int, int]:
+        """Major faults, minor faults and bytes filled of one `process` or `file` in a time."""
+        major, filled = (table[counted][(table[owner] == number) & (table["time_ns"] >= start)
+                                        & (table["time_ns"] < end)]
+                         for table, counted in ((self._faults, "major"), (self._fills, "bytes")))
+        return int(major.sum()), int((major == 0).sum()), int(filled.sum())
+
+    def cells(self, owner: str, number: int, start: int = 0, end: int = _EVER
+              ) -> tuple[str, str, str]:
+        major, minor, filled = self.of(owner, number, start, end)
+        return f"{major:,}", f"{minor:,}", _kib(filled) if self._fills_known else ""
 
 
-def _waited(waits: dict[str, int] | None) -> tuple[str, str]:
-    """For how many ms no thread ran: for a disk, and for something else."""
-    if waits is None:
-        return "", ""
-    disk = waits.get(DISK, 0)
-    return _ms(disk), _ms(sum(waits.values()) - disk)
-
-
-def _phases(document: dict) -> None:
-    if not document["phases"]:
-        return
-    columns = _Columns(document)
-    table = console.table("process", "phase", "from ms", "ms", "waits for disk", "for other",
-                          "major faults", "minor faults", "KiB filled", numbers=range(2, 9))
+def _phases(document: dict, seen: _Counts) -> Table:
+    rows = []
     for phase in document["phases"]:
         start, end, number = phase["start_ns"], phase["end_ns"], phase["process"]
-        process = document["processes"][number]
-        console.add_row(table, f"{process['command']} ({process['pid']})", phase["name"],
-                        _ms(start), _ms(end - start), *_waited(phase["waits_ns"]),
-                        *columns.cells(
-                            (columns.process == number) & (columns.time >= start)
-                            & (columns.time < end),
-                            (columns.fill_process == number) & (columns.fill_time >= start)
-                            & (columns.fill_time < end)))
-    _title("Phases of the start")
-    console.show(table)
+        process, waits = document["processes"][number], phase["waits_ns"]
+        disk = None if waits is None else waits.get(DISK, 0)
+        rows.append((f"{process['command']} ({process['pid']})", phase["name"], _ms(start),
+                     _ms(end - start), _ms(disk),
+                     _ms(None if waits is None else sum(waits.values()) - disk),
+                     *seen.cells("process", number, start, end)))
+    return _table("process", "phase", "from ms", "ms", "waits for disk", "for other",
+                  "major faults", "minor faults", "KiB filled", rows=rows, numbers=range(2, 9))
 
 
-def _files(document: dict) -> None:
-    if document["faults"] is None:
-        return
-    columns = _Columns(document)
-    table = console.table("file", "size KiB", "major faults", "minor faults", "KiB filled",
-                          numbers=range(1, 5))
+def _files(document: dict, seen: _Counts) -> list[tuple]:
+    """A row for each file with faults or fills, those with the most major faults first."""
     found = []
     for number, file in enumerate([*document["files"], None]):
-        if file is None:
-            number = -1
-        faults, fills = columns.file == number, columns.fill_file == number
-        if faults.any() or fills.any():
-            weight = int(np.count_nonzero(columns.major[faults])), int(
-                columns.fill_bytes[fills].sum()), int(np.count_nonzero(faults))
-            name = "(no file, or one without a name)" if file is None else file["path"]
-            found.append((weight, (name, "" if file is None else _kib(file["size"]),
-                                   *columns.cells(faults, fills))))
-    found.sort(key=lambda each: each[0], reverse=True)
-    for _, row in found[:_MAX_FILES]:
-        console.add_row(table, *row)
-    _title("Files")
-    console.show(table)
-    if len(found) > _MAX_FILES:
-        print(f"and {count(len(found) - _MAX_FILES, 'more file')} (--json lists all)")
+        number = -1 if file is None else number
+        major, minor, filled = seen.of("file", number)
+        if major or minor or filled:
+            name, size = ("(no file, or one without a name)", None) if file is None \
+                else (file["path"], file["size"])
+            found.append(((major, filled, major + minor),
+                          (name, _kib(size), *seen.cells("file", number))))
+    return [row for _, row in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
-def _processes(document: dict) -> None:
-    if len(document["processes"]) < 2:
-        return
-    columns = _Columns(document)
-    table = console.table("process", "pid", "from ms", "ms", "major faults", "minor faults",
-                          "KiB filled", numbers=range(1, 7))
-    for number, process in enumerate(document["processes"]):
-        end = process["end_ns"]
-        console.add_row(table, process["command"], process["pid"], _ms(process["start_ns"]),
-                        _ms(None if end is None else end - process["start_ns"]),
-                        *columns.cells(columns.process == number, columns.fill_process == number))
-    _title("Processes")
-    console.show(table)
-
-
-def _faults(document: dict, most: int | None) -> None:
-    faults = document["faults"]
-    total = len(faults["time_ns"])
-    shown = total if most is None else min(most, total)
-    section = _once(lambda file: Sections(document["files"][file]["sections"],
-                                          document["files"][file]["segments"]))
-    function = _once(lambda file: Functions(document["files"][file]["path"],
-                                            document["files"][file]["segments"]))
-    table = console.table("ms", "fault", "access", "file", "offset", "section", "by", "thread",
-                          numbers=(0, 4, 7))
+def _faults(document: dict, shown: int) -> Table:
+    faults, rows = document["faults"], []
     for row in range(shown):
-        file, offset = faults["file"][row], faults["offset"][row]
-        name = os.path.basename(document["files"][file]["path"]) if file >= 0 else "(no file)"
+        place, offset, access = faults["file"][row], faults["offset"][row], faults["access"][row]
+        file = document["files"][place] if place >= 0 else None
         code = faults["code_file"][row]
-        by = "(kernel)" if faults["kernel"][row] else UNKNOWN
-        if code >= 0:
-            by = function(code).at(faults["code_offset"][row])
-        console.add_row(table, _ms(faults["time_ns"][row]),
-                        "major" if faults["major"][row] else "minor",
-                        _ACCESSES.get(faults["access"][row], UNKNOWN), name,
-                        f"{offset:#x}" if file >= 0 else f"at {faults['address'][row]:#x}",
-                        section(file).at(offset, faults["access"][row] == "w") if file >= 0 else "",
-                        by, faults["thread"][row])
-    _title("Faults" if shown == total else f"The first {shown} of {total:,} faults (--all: all)")
-    console.show(table)
+        by = "(kernel)" if faults["kernel"][row] else _UNKNOWN if code < 0 else \
+            function_at(document["files"][code], faults["code_offset"][row])
+        rows.append((_ms(faults["time_ns"][row]), "major" if faults["major"][row] else "minor",
+                     _ACCESSES.get(access, _UNKNOWN),
+                     os.path.basename(file["path"]) if file else "(no file)",
+                     f"{offset:#x}" if file else f"at {faults['address'][row]:#x}",
+                     section_at(file, offset, access == "w") if file else "", by,
+                     faults["thread"][row]))
+    return _table("ms", "fault", "access", "file", "offset", "section", "by", "thread", rows=rows,
+                  numbers=(0, 4, 7))
 
 
-def _once(make: Callable) -> Callable:
-    """`make`, called once for each file."""
-    made: dict[int, object] = {}
+def section_at(file: dict, offset: int, written: bool) -> str:
+    """The section at an offset of a file. The last page of the data is mapped whole, and cleared
+    behind the data: what is written there is .bss, whatever the file has there."""
+    for segment in file["segments"]:
+        end, page = segment["offset"] + segment["file_bytes"], file["page_size"]
+        if written and "w" in segment["flags"] and segment["memory_bytes"] > segment["file_bytes"] \
+                and end <= offset < -(-end // page) * page:
+            return _BSS
+    return next((section["name"] for section in file["sections"]
+                 if section["offset"] <= offset < section["offset"] + section["size"]), NO_SECTION)
 
-    def of(file: int):
-        if file not in made:
-            made[file] = make(file)
-        return made[file]
-    return of
+
+def function_at(file: dict, offset: int) -> str:
+    names = _names(file["path"])
+    for segment in file["segments"]:
+        if names and segment["offset"] <= offset < segment["offset"] + segment["file_bytes"]:
+            address = segment["address"] + offset - segment["offset"]
+            group = int(names.ranges.innermost(np.array([address], np.uint64))[0])
+            if group >= 0:
+                return names.symbol_name(group).decode(errors="backslashreplace")
+    return _UNKNOWN
 
 
-def _missing(document: dict) -> None:
-    if not document["missing"]:
-        return
-    table = console.table("not recorded", "why", "what would give it")
-    for missing in document["missing"]:
-        console.add_row(table, missing["what"], missing["why"], missing["remedy"])
-    print()
-    console.show(table)
+@cache
+def _names(path: str) -> SymbolNames | None:
+    try:
+        return names_of(elves.read(path))
+    except (Failure, OSError):
+        return None

@@ -25,12 +25,7 @@ _NOWHERE = 0x2 | 0x4 | 0x8 | 0x200
 _UNTOLD = errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.ENOSYS
 
 
-@dataclass(frozen=True)
-class Place:
-    """A byte of a device."""
-
-    device: int
-    byte: int
+Place = tuple[int, int]  # a device, and a byte of it
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ class Blocks:
     def place(self, offset: int) -> Place | None:
         for begin, end, byte in self.extents:
             if begin <= offset < end:
-                return Place(self.device, byte + offset - begin)
+                return self.device, byte + offset - begin
         return None
 
 
@@ -84,10 +79,10 @@ def in_order(touched: ReadingList, files: Iterable[File]) -> list[File]:
         blocks = of_file(file.path)
         place = blocks and blocks.place(min(touched.pages[file]) * PAGE)
         if place:
-            known.append((place.device, place.byte, file))
+            known.append((place, file))
         else:
             untold.append(file)
-    return [file for _, _, file in sorted(known, key=lambda item: item[:2])] + untold
+    return [file for _, file in sorted(known, key=lambda item: item[0])] + untold
 
 
 def going_on(touched: ReadingList, files: Sequence[File]) -> set[File]:
@@ -99,5 +94,5 @@ def going_on(touched: ReadingList, files: Sequence[File]) -> set[File]:
         if blocks and end and blocks.place(min(touched.pages[file]) * PAGE) == end:
             found.add(file)
         last = blocks and blocks.place(max(touched.pages[file]) * PAGE)
-        end = last and Place(last.device, last.byte + PAGE)
+        end = last and (last[0], last[1] + PAGE)
     return found

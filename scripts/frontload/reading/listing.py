@@ -129,17 +129,14 @@ class ReadingList:
 
     def ranges(self, file: File) -> Iterator[Range]:
         """The ranges of a file, by offset."""
-        begin, first, last = 0, None, (-1, 0)
-        for page, touch in sorted(self.pages[file].items()):
-            if first is not None and page == last[0] + 1 and touch == Touch(
-                    last[1] + 1, first.runs, first.how):
-                last = page, touch.rank
-                continue
-            if first is not None:
-                yield Range(begin * PAGE, min((last[0] + 1) * PAGE, file.size), first)
-            begin, first, last = page, touch, (page, touch.rank)
-        if first is not None:
-            yield Range(begin * PAGE, min((last[0] + 1) * PAGE, file.size), first)
+        pages = sorted(self.pages[file].items())
+        begin = 0
+        for end, (page, touch) in enumerate(pages, 1):
+            following = page + 1, Touch(touch.rank + 1, touch.runs, touch.how)
+            if pages[end:end + 1] != [following]:
+                yield Range(pages[begin][0] * PAGE, min((page + 1) * PAGE, file.size),
+                            pages[begin][1])
+                begin = end
 
     def in_order(self) -> list[File]:
         """The files by their lowest rank, without untouched ones."""
@@ -199,55 +196,47 @@ def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
         raise BadData(path, "the last line has no end: it was cut", line=len(lines) + 1, note=_NOTE)
     found = ReadingList()
     file, end, left = None, 0, _MOST_PAGES
-    for number, line in enumerate(lines[1:], 2):
+    number = 1
+
+    def bad(what: str) -> BadData:
+        return BadData(path, what, line=number, note=_NOTE)
+
+    for line in lines[1:]:
+        number += 1
         if not line or line.startswith(b"#"):
             continue
         if match := _FILE.fullmatch(line):
-            file, end = _file(match, path, number), 0
+            try:
+                name = os.fsdecode(unescape(match[1]))
+            except ValueError as problem:
+                raise bad(str(problem)) from problem
+            if not name.startswith("/"):
+                raise bad(f"{name}: is not an absolute path")
+            file, end = File(name, int(match[2]), int(match[3]) * 1_000_000_000 + int(match[4]),
+                             "" if match[5] == b"-" else match[5].decode()), 0
             if file in found.pages:
-                raise BadData(path, "the same file again", line=number, note=_NOTE)
+                raise bad("the same file again")
             found.pages[file] = {}
             if match[6]:
                 found.sha256[file] = match[6].decode()
         elif file is not None and (match := _RANGE.fullmatch(line)):
-            left -= -(-int(match[2]) // PAGE)
+            begin, size, rank, runs = (int(match[group]) for group in range(1, 5))
+            left -= -(-size // PAGE)
             if left < 0:
-                raise BadData(path, "names more pages than a start touches", line=number,
-                              note=_NOTE)
-            end = _add_range(found.pages[file], file, match, end, path, number)
+                raise bad("names more pages than a start touches")
+            if begin < end or begin % PAGE or not size or begin + size > file.size \
+                    or ((begin + size) % PAGE and begin + size != file.size):
+                raise bad(f"{begin}+{size} is not in order, not of whole pages, or not in the file")
+            end = begin + size
+            for index, page in enumerate(range(begin // PAGE, -(-end // PAGE))):
+                found.pages[file][page] = Touch(rank + index, runs, match[5].decode())
         elif file is None and (match := re.fullmatch(rb"runs (\d{1,9})", line)):
             found.runs = int(match[1])
         elif file is not None or b"\t" in line:
-            raise BadData(path, "is neither a file nor a range of one", line=number, note=_NOTE)
+            raise bad("is neither a file nor a range of one")
     if not found.runs:
         raise BadData(path, "does not say how many runs it was made from", note=_NOTE)
     return found
-
-
-def _file(match: re.Match, path: os.PathLike[str] | str, number: int) -> File:
-    try:
-        name = os.fsdecode(unescape(match[1]))
-    except ValueError as problem:
-        raise BadData(path, str(problem), line=number, note=_NOTE) from problem
-    if not name.startswith("/"):
-        raise BadData(path, f"{name}: is not an absolute path", line=number, note=_NOTE)
-    return File(name, int(match[2]), int(match[3]) * 1_000_000_000 + int(match[4]),
-                "" if match[5] == b"-" else match[5].decode())
-
-
-def _add_range(pages: dict[int, Touch], file: File, match: re.Match, least: int,
-               path: os.PathLike[str] | str, number: int) -> int:
-    """Adds the pages of a range, within the limit; returns its end."""
-    begin, size, rank, runs = (int(match[group]) for group in range(1, 5))
-    end = begin + size
-    if begin % PAGE or not size or (end % PAGE and end != file.size) or end > file.size \
-            or begin < least:
-        raise BadData(path, f"{begin}+{size} is not in order, not of whole pages, or not in the "
-                      "file", line=number, note=_NOTE)
-    how = match[5].decode()
-    for index, page in enumerate(range(begin // PAGE, -(-end // PAGE))):
-        pages[page] = Touch(rank + index, runs, how)
-    return end
 
 
 def is_list(path: os.PathLike[str] | str) -> bool:
@@ -270,3 +259,25 @@ def find(paths: Iterable[str]) -> list[str]:
         else:
             found.append(path)
     return found
+
+
+def describe(listing: ReadingList) -> files.Document:
+    """A list as figures, without its ranges; the file with the most bytes comes first."""
+    described: list[files.Document] = []
+    for file in listing.in_order():
+        ranges = list(listing.ranges(file))
+        described.append({
+            "path": file.path, "size": file.size, "build_id": file.build_id or None,
+            "touched_bytes": sum(each.end - each.begin for each in ranges),
+            "every_run_bytes": sum(each.end - each.begin for each in ranges
+                                   if each.first.runs == listing.runs),
+            "ranges": len(ranges), "rank": min(each.first.rank for each in ranges)})
+    described.sort(key=lambda each: (-each["touched_bytes"], each["rank"]))
+    return {"runs": listing.runs, "touched_bytes": listing.size(), "files": described}
+
+
+def entries(listing: ReadingList) -> Iterator[files.Document]:
+    """The ranges of all files, in the order of first touch."""
+    for path, each in listing.in_order_of_touch():
+        yield {"rank": each.first.rank, "runs": each.first.runs, "how": each.first.how,
+               "offset": each.begin, "bytes": each.end - each.begin, "path": path}

@@ -21,8 +21,6 @@ from frontload.faults import start
 from frontload.measure import seen
 from frontload.measure.conditions import SELECTIVELY_COLD
 from frontload.measure.launcher import Launcher, Sample
-from frontload.measure.on_device import on_device
-from frontload.measure.plan import Variant
 from frontload.reading.listing import (
     MAP,
     PAGE,
@@ -45,10 +43,8 @@ def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingL
     events of the page cache."""
     opened = seen.opened(command, Launcher(end_with_us=True, ready=ready), only_read=True)
     identities = {path: identity(path) for path in opened}
-    with on_device(kinds.custom(None, None, 0), [Variant("", tuple(command), tuple(opened))], (),
-                   ready) as (launcher, _):
-        started = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1,
-                               launcher=launcher)
+    started = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1, ready=ready,
+                           device=kinds.custom(None, None, 0))
     document = started.document
     if document["fills"] is None or document["faults"] is None:
         lacks = next(iter(document["missing"]), None)

@@ -1,4 +1,4 @@
-"""Records one run of a command into a folder of traces, and reports the result."""
+"""The command lines of the recorders, and one run of a command into a folder of traces."""
 
 import os
 from collections import Counter
@@ -6,12 +6,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from frontload.base import errors, processes
+from frontload.base import errors, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.ready import Ready
 from frontload.profile import trace
-from frontload.recording.command import pattern_in, recorder
 from frontload.recording.watched import Watched
+
+
+def pattern_in(folder: Path) -> str:
+    """The pattern by which recorders name the traces in a folder."""
+    # The command may change its folder, and % has a meaning in the pattern.
+    return os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
+
+
+def recorder(pattern: str, *, data: bool = False, blocks: bool = False,
+             modules: Sequence[str] = (), until: str | None = None,
+             role: str | None = None) -> list[str]:
+    """The prefix that runs a command and records it. The recorder of data always records basic
+    blocks."""
+    options = [f"--module={name}" for name in modules]
+    if until:
+        options.append(f"--until={until}")
+    if role:
+        options.append(f"--role={role}")
+    if blocks and not data:
+        options.append("--blocks")
+    program = "frontload-valgrind" if data else "frontload-trace"
+    return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]
 
 
 def run(words: list[str], output: Path | str, *, data: bool = False, blocks: bool = False,

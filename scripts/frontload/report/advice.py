@@ -3,25 +3,44 @@
 A rule looks at one start and returns advice or nothing. It uses only what was seen in this start: a
 table of relocations that was in memory costs nothing, so no rule mentions it. The advice that would
 save the most major faults comes first, then the most bytes.
+
+A gain is a saving that the data shows, never a guess. If it is an upper limit, the sentence says
+"at most". An unknown gain is None. A negative gain of bytes means that more is read.
 """
 
-from frontload.report import advice_layout, advice_loader, advice_reading, advice_waiting
-from frontload.report.sentence import Sentence
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from frontload.base.demangle import demangled
+from frontload.base.errors import count
+from frontload.elf import relocations
+from frontload.elf.relocations_report import size_text
+from frontload.faults.waits import DISK
+from frontload.report.events import READ
 from frontload.report.start import Start
 
-RULES = (
-    advice_layout.front,
-    advice_layout.prefetch,
-    advice_layout.untrained,
-    advice_layout.sparse_tables,
-    advice_loader.packing,
-    advice_loader.fixed_addresses,
-    advice_loader.symbolic,
-    advice_loader.small_libraries,
-    advice_reading.readahead,
-    advice_reading.whole_file,
-    advice_waiting.others,
-)
+_MAX_FAULTS = 3  # major faults, as even good layouts have
+_USUAL_READ_AHEAD_KIB = 128
+_MIN_WAIT = 0.05  # of the time of the start; less is not worth advice
+_MIN_WAIT_NS = 1_000_000
+_PAGE = 4096
+_SYSTEM_FOLDERS = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/")
+
+
+@dataclass(frozen=True)
+class Gain:
+    major_faults: int | None = None
+    read_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    id: str
+    text: str
+    how: str
+    gain: Gain = field(default_factory=Gain)
 
 
 def advice(start: Start) -> list[Sentence]:
@@ -29,3 +48,147 @@ def advice(start: Start) -> list[Sentence]:
     found = [sentence for rule in RULES for sentence in rule(start)]
     return sorted(found, key=lambda each: (-(each.gain.major_faults or 0),
                                            -(each.gain.read_bytes or 0)))
+
+
+def front(start: Start) -> Iterator[Sentence]:
+    """A program whose reads are scattered over its file gets a front."""
+    if start.main is None or start.places[start.main].front:
+        return
+    file, read = start.recording.files[start.main], start.read_of(start.main)
+    faults = len(start.majors_in(start.main))
+    if faults <= _MAX_FAULTS or len(read) <= 1:
+        return
+    seen = start.events
+    mine = (seen.file == start.main) & seen.of(READ)
+    reads, backward = int(mine.sum()), int((mine & seen.backward).sum())
+    evidence = (f"{file.name} was read in {len(read):,} separate stretches by {faults:,} major "
+                f"faults" + (f", and {backward:,} of {reads:,} reads went backwards" if reads
+                             else ""))
+    how = "make a startup profile (frontload record, frontload profile) and link with ld.frontload"
+    touched = start.touched[start.main]
+    if touched is None:
+        yield Sentence("front", f"{evidence}. A front makes it one stretch. Traces of the start "
+                       "would tell how much that saves.", how)
+        return
+    wasted, relr = (read - touched).size, _packed(start, start.main)
+    packed = relr.gain.read_bytes or 0 if relr else 0
+    window = (file.read_ahead_kib or _USUAL_READ_AHEAD_KIB) * 1024
+    least = math.ceil((touched.size - packed) / window)
+    yield Sentence(
+        "front",
+        f"{evidence}. It read {size_text(read.size)} and used {size_text(read.size - wasted)}"
+        + (f", {size_text(packed)} of which are relocations that ld.frontload packs" if packed
+           else "")
+        + f". In one stretch, the rest takes {count(least, 'read')} of {window >> 10} KiB, so a "
+        "front saves at most all other reads. With a prefetch, the program does not wait for each "
+        "of these reads.", how,
+        Gain(max(faults - least, 0), wasted + packed))
+
+
+def with_front(start: Start) -> Iterator[Sentence]:
+    """A prefetch would ask at once for a front that is faulted in piece by piece; the parts outside
+    of it that are read, no training run touched."""
+    if start.main is None:
+        return
+    file, place = start.recording.files[start.main], start.places[start.main]
+    where, rows, read = place.front, start.majors_in(start.main), start.read_of(start.main)
+    if where is None:
+        return
+    is_inside = where.holds(start.events.offset[rows])
+    inside, outside = int(is_inside.sum()), rows[~is_inside]
+    if inside > _MAX_FAULTS:
+        more = (where - read).size
+        yield Sentence(
+            "prefetch",
+            f"{inside:,} major faults read the front of {file.name} piece by piece. A prefetch "
+            f"saves all but at least one of them, and reads {size_text(more)} more of the front.",
+            "link with -Wl,--front-prefetch, or start the program with frontload-run",
+            Gain(inside - 1, -more))
+    if len(outside) > _MAX_FAULTS:
+        size = (read - where).size
+        names = dict.fromkeys(place.symbol_at(start.events.offset[outside]))
+        shown = list(demangled(name for name in names if name).values())
+        yield Sentence(
+            "untrained",
+            f"{len(outside):,} major faults read {size_text(size)} of {file.name} outside its front"
+            + (f", first in {_in_words(shown)}" if shown else "")
+            + ". A profile that knows what they touch saves at most these faults.",
+            "record this start too, merge the profiles (frontload profile) and link again",
+            Gain(len(outside), size))
+
+
+def waits(start: Start) -> Iterator[Sentence]:
+    """No layout makes waits for other things than files shorter, so users should not expect that of
+    a front."""
+    by_phase: Counter[str] = Counter()
+    by_call: Counter[str] = Counter()
+    for phase in start.recording.phases:
+        for reason, time in (phase.waits_ns or {}).items():
+            if reason != DISK:
+                by_phase[phase.name] += time
+                by_call[reason] += time
+    total, whole = by_call.total(), start.recording.wall_ns or 0
+    if total < max(_MIN_WAIT_NS, _MIN_WAIT * whole):
+        return
+    where, why = ([f"{time / 1e6:.0f} ms in {name}" for name, time in times.most_common()]
+                  for times in (by_phase, by_call))
+    yield Sentence(
+        "waits",
+        f"For {total / 1e6:.0f} ms of this start's {whole / 1e6:.0f} ms, none of its threads ran, "
+        f"and none waited for a file: {_in_words(where)}; by system call, {_in_words(why)}. No "
+        "layout makes these times shorter.",
+        "strace -f -T shows what these system calls wait for")
+
+
+def packing(start: Start) -> Iterator[Sentence]:
+    """The loader reads the whole table of relative relocations that are not packed."""
+    for number, place in enumerate(start.places):
+        # Users do not relink the files of the distribution.
+        is_ours = number == start.main or not place.file.path.startswith(_SYSTEM_FOLDERS)
+        packed = _packed(start, number) if is_ours else None
+        if packed is None or (packed.gain.read_bytes or 0) < _PAGE:
+            continue
+        yield Sentence(
+            "relr",
+            f"{place.file.name} has {size_text(packed.now)} of relative relocations. This start "
+            f"read {size_text(packed.read)} of their table in "
+            f"{count(packed.faults, 'major fault')}. Packed, they take {size_text(packed.then)}.",
+            "link with -Wl,-z,pack-relative-relocs (needs glibc 2.36 or musl 1.2.4, or newer)",
+            packed.gain)
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """The bytes of relative relocations now and packed, what was read of their table, and what less
+    would have been read of it."""
+
+    now: int
+    then: int
+    read: int
+    faults: int
+    gain: Gain
+
+
+def _packed(start: Start, number: int) -> _Packed | None:
+    place = start.places[number]
+    if place.elf is None or place.loading is None:
+        return None
+    report = relocations.examine(place.elf, place.loading)
+    for change in report.changes if report else ():
+        if change.option == "-z pack-relative-relocs":
+            table = place.sections(".rela.dyn", ".rel.dyn")
+            read = (start.read_of(number) & table).size
+            faults = len(start.majors_in(number, table))
+            saved, whole = change.now - change.then, max(table.size, change.now)
+            return _Packed(change.now, change.then, read, faults,
+                           Gain(faults * saved // whole, read * saved // whole))
+    return None
+
+
+def _in_words(names: list[str], most: int = 3) -> str:
+    """`a, b and 2 more`."""
+    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+RULES = front, with_front, packing, waits

@@ -80,14 +80,17 @@ def events(recording: Recording, places: Sequence[Places]) -> Events:
     phase = phase_of(recording, faults["time_ns"], faults["process"])
     cause = _fault_causes(recording, places, phase)
     reads = _reads(recording)
+    unknown = np.full(len(reads["time_ns"]), -1)
     columns = {name: np.concatenate([faults[name], reads[name]])
                for name in ("time_ns", "file", "offset", "process", "thread")}
     columns["offset"] = np.where(columns["file"] < 0, -1, columns["offset"])
     columns["kind"] = np.concatenate([np.where(faults["major"] == 1, MAJOR, MINOR),
-                                      np.full(len(reads["time_ns"]), READ)])
-    columns["bytes"] = np.concatenate([np.zeros(len(faults), np.int64), reads["bytes"]])
-    columns["cause"] = np.concatenate([cause, np.full(len(reads["time_ns"]), _KERNEL)])
-    by_file = _code(recording, len(reads["time_ns"]))
+                                      np.full(len(unknown), READ)])
+    columns["bytes"] = np.concatenate([np.zeros(len(cause), np.int64), reads["bytes"]])
+    columns["cause"] = np.concatenate([cause, np.full(len(unknown), _KERNEL)])
+    columns |= {name: np.concatenate([faults[name], unknown])
+                for name in ("code_file", "code_offset")}
+    columns["access"] = np.concatenate([faults["access"], np.full(len(unknown), "?")])
     # At one time reads come first: the fault waited for them.
     order = np.lexsort((columns["kind"] != READ, columns["time_ns"]))
     columns = {name: column[order] for name, column in columns.items()}
@@ -101,10 +104,9 @@ def events(recording: Recording, places: Sequence[Places]) -> Events:
     majors = np.flatnonzero((waited >= 0) & backward & (kind == READ))
     backward[waited[majors][kind[waited[majors]] == MAJOR]] = True
     section, symbol = _names(places, columns["file"], columns["offset"])
-    for row in _cleared(recording, places, columns, kind):
+    for row in _cleared(places, columns):
         section[row], symbol[row] = BSS, b""
-    code_file, code_offset = (column[order] for column in by_file)
-    _, by = _names(places, code_file, code_offset)
+    _, by = _names(places, columns["code_file"], columns["code_offset"])
     return Events(kind=kind, time_ns=columns["time_ns"], file=columns["file"],
                   offset=columns["offset"], bytes=columns["bytes"], cause=causes, section=section,
                   symbol=symbol, by=by, backward=backward, process=columns["process"],
@@ -116,18 +118,13 @@ def phase_of(recording: Recording, time_ns: np.ndarray, process: np.ndarray) -> 
     begin."""
     found = np.full(len(time_ns), "", object)
     for phase in sorted(recording.phases, key=lambda phase: phase.start_ns):
-        inside = (process == phase.process) & (time_ns >= phase.start_ns)
-        if phase.end_ns is not None:
-            inside &= time_ns < phase.end_ns
-        found[inside] = phase.name
+        found[phase.holds(process, time_ns)] = phase.name
     return found
 
 
 def _fault_causes(recording: Recording, places: Sequence[Places], phase: np.ndarray) -> np.ndarray:
-    faults = recording.faults
-    count = len(faults)
-    access = faults.columns.get("access", np.full(count, "?"))
-    written = access == "w"
+    faults, access = recording.faults, recording.faults["access"]
+    count, written = len(access), access == "w"
     flags = np.zeros(count, "U1")
     tables = np.zeros(count, bool)
     for number, place in enumerate(places):
@@ -137,9 +134,8 @@ def _fault_causes(recording: Recording, places: Sequence[Places], phase: np.ndar
                                place.segment_flags(offsets))
         tables[mine] = [bool(_RELOCATIONS.fullmatch(name)) for name in place.section_at(offsets)]
     loaders = np.array([is_loader(file.path) for file in recording.files] + [False])
-    code_file = faults.columns.get("code_file", np.full(count, -1))
-    kernel = faults.columns.get("kernel", np.zeros(count, np.int64)) == 1
-    by_loader = loaders[code_file] | loaders[faults["file"]]  # -1 is the last one: none
+    kernel = faults["kernel"] == 1
+    by_loader = loaders[faults["code_file"]] | loaders[faults["file"]]  # -1 is the last one: none
     relocating = phase == "relocation"
     writes = written | ((access == "?") & (flags == "w"))
     fetches = (access == "x") | ((access == "?") & (flags == "x"))
@@ -214,25 +210,13 @@ def _backward(columns: dict[str, np.ndarray], has_fills: bool) -> np.ndarray:
     return backward
 
 
-def _code(recording: Recording, reads: int) -> tuple[np.ndarray, np.ndarray]:
-    """File and offset of the touching code, for faults and then for reads, where it is unknown."""
-    columns, nothing = recording.faults.columns, np.full(len(recording.faults), -1)
-    file, offset = (np.concatenate([columns.get(name, nothing), np.full(reads, -1)])
-                    for name in ("code_file", "code_offset"))
-    return file, offset
-
-
-def _cleared(recording: Recording, places: Sequence[Places], columns: dict[str, np.ndarray],
-             kind: np.ndarray) -> list[int]:
+def _cleared(places: Sequence[Places], columns: dict[str, np.ndarray]) -> list[int]:
     """The rows of the faults that wrote to .bss in the last page of the data."""
-    if "access" not in recording.faults.columns:
-        return []
-    rows = np.flatnonzero(kind != READ)  # as in the table of faults, which is sorted by time
-    rows = rows[recording.faults["access"] == "w"]
-    found = [rows[(columns["file"][rows] == number)][place.cleared(
-        columns["offset"][rows][columns["file"][rows] == number])]
-        for number, place in enumerate(places)]
-    return np.concatenate([np.empty(0, np.int64), *found]).tolist()
+    found = np.zeros(len(columns["file"]), bool)
+    for number, place in enumerate(places):
+        rows = np.flatnonzero((columns["access"] == "w") & (columns["file"] == number))
+        found[rows] = place.cleared(columns["offset"][rows])
+    return np.flatnonzero(found).tolist()
 
 
 def _names(places: Sequence[Places], file: np.ndarray, offset: np.ndarray

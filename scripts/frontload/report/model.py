@@ -65,13 +65,12 @@ from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
 from frontload.elf import file as elves
 from frontload.profile.trace import GRANULE
-from frontload.report import accounting, waste
+from frontload.report import accounting
 from frontload.report.advice import advice
 from frontload.report.events import CAUSES, MAJOR, MINOR, READ
 from frontload.report.recorded import Recording
-from frontload.report.spans import Spans
 from frontload.report.start import Start, look
-from frontload.report.touched import TouchedBytes, Touches
+from frontload.report.touched import Touches
 
 SCHEMA = "frontload-report/1"
 TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, and give its traces "
@@ -87,24 +86,14 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
     maps: of links of any of the programs
     binaries: linked files that are no longer where they were recorded
     """
-    if not recordings:
-        raise Failure("no recorded start was given",
-                      note="make one with: frontload faults --json FILE -- COMMAND")
-    sizes = {file.page_size for recording in recordings for file in recording.files} or {4096}
-    if len(sizes) > 1:
-        raise Failure("the recorded starts come from machines with different page sizes",
-                      note="make a report of each")
-    page_size = sizes.pop()
+    page_size = min((file.page_size for recording in recordings for file in recording.files),
+                    default=4096)
     traces = list(traces)
     touches = Touches(traces) if traces else None
     known = _known(binaries, recordings)
     starts = [look(recording, touches, maps, known) for recording in recordings]
     _check_maps(maps, starts)
-    variants = []
-    for each in starts:
-        variant = _variant(each, page_size)
-        variant["advice"] = [asdict(sentence) for sentence in advice(each)]
-        variants.append(variant)
+    variants = [_variant(each, page_size) for each in starts]
     first = recordings[0]
     return {
         "schema": SCHEMA,
@@ -148,7 +137,11 @@ def _variant(start: Start, page_size: int) -> dict:
     recording, seen = start.recording, start.events
     order = start.files()
     files = [_file(start, number, page_size) for number in order]
-    texts = _Texts(start)
+    sections = _numbers(seen.section)
+    symbols = _numbers(name for pair in zip(seen.symbol, seen.by, strict=True) for name in pair)
+    shown = demangled(name for name in [*symbols, *(
+        each.name for waste in start.waste if waste
+        for each in (*waste["functions"], *waste["data"]))] if name)
     return {
         "name": recording.variant,
         "command": recording.command,
@@ -165,47 +158,29 @@ def _variant(start: Start, page_size: int) -> dict:
             "offset": seen.offset.tolist(),
             "bytes": seen.bytes.tolist(),
             "cause": seen.cause.tolist(),
-            "section": texts.sections(seen.section),
-            "symbol": texts.symbols(seen.symbol),
-            "by": texts.symbols(seen.by),
+            "section": [sections[name] for name in seen.section],
+            "symbol": [symbols[name] for name in seen.symbol],
+            "by": [symbols[name] for name in seen.by],
             "backward": seen.backward.astype(int).tolist(),
             "process": seen.process.tolist(),
             "thread": seen.thread.tolist(),
         },
         "causes": list(CAUSES),
-        "section_names": list(texts.section_index),
-        "symbols": [texts.shown[name] for name in texts.symbol_index],
+        "section_names": list(filter(None, sections)),
+        "symbols": [shown[name] for name in symbols if name],
         "phases": _phases(start),
         "bytes": [{"file": place, **asdict(row)} for place, number in enumerate(order)
-                  for row in accounting.rows(start.places[number],
-                                             recording.files[number].read,
-                                             _spans(start.touched[number]))],
-        "waste": _waste(start, order, texts),
+                  for row in accounting.rows(start.places[number], recording.reads[number],
+                                             start.touched[number])],
+        "waste": _waste(start, order, shown),
+        "advice": [asdict(sentence) for sentence in advice(start)],
     }
 
 
-class _Texts:
-    """The texts that columns point to, each once, in the order of first use."""
-
-    def __init__(self, start: Start):
-        self.section_index = {name: number for number, name in enumerate(
-            dict.fromkeys(name for name in start.events.section if name))}
-        used = dict.fromkeys(name for pair in zip(start.events.symbol, start.events.by, strict=True)
-                             for name in pair if name)
-        self.symbol_index = {name: number for number, name in enumerate(used)}
-        wasted = [each.name for waste in start.waste if waste
-                  for each in (*waste.functions, *waste.data)]
-        self.shown = demangled([*used, *wasted])
-
-    def sections(self, names: Iterable[str]) -> list[int]:
-        return [self.section_index.get(name, -1) for name in names]
-
-    def symbols(self, names: Iterable[bytes]) -> list[int]:
-        return [self.symbol_index.get(name, -1) for name in names]
-
-
-def _spans(touched: TouchedBytes | None) -> Spans | None:
-    return None if touched is None else touched.spans
+def _numbers(texts: Iterable) -> dict:
+    """The texts that columns point to, each once, in the order of first use; -1 for none."""
+    found = {text: number for number, text in enumerate(dict.fromkeys(filter(None, texts)))}
+    return found | dict.fromkeys(["", b""], -1)
 
 
 def _renumbered(file: np.ndarray, order: list[int]) -> list[int]:
@@ -214,39 +189,42 @@ def _renumbered(file: np.ndarray, order: list[int]) -> list[int]:
 
 
 def _file(start: Start, number: int, page_size: int) -> dict:
-    file, touched, seen = start.recording.files[number], start.touched[number], start.events
-    mine, unlisted = seen.file == number, start.recording.totals is not None
+    file, read = start.recording.files[number], start.recording.reads[number]
+    touched = start.touched[number]
     return {
         "path": file.path,
         "size": file.size,
         "sections": [{"name": section.name, "offset": section.offset, "size": section.size}
                      for section in file.sections],
-        "read": None if file.read is None else file.read.to_text(page_size),
-        "touched": None if touched is None else touched.spans.to_text(GRANULE),
-        "major_faults": None if unlisted else int((mine & seen.of(MAJOR)).sum()),
-        "minor_faults": None if unlisted else int((mine & seen.of(MINOR)).sum()),
-        "read_bytes": None if file.read is None else file.read.size,
-        "touched_bytes": None if touched is None else touched.spans.size,
+        "read": None if read is None else read.to_text(page_size),
+        "touched": None if touched is None else touched.to_text(GRANULE),
+        **(dict.fromkeys(("major_faults", "minor_faults")) if start.recording.totals
+           else _counted(start, start.events.file == number)),
+        "read_bytes": None if read is None else read.size,
+        "touched_bytes": None if touched is None else touched.size,
     }
+
+
+def _counted(start: Start, rows: np.ndarray) -> dict[str, int]:
+    return {name: int((rows & start.events.of(kind)).sum())
+            for name, kind in (("major_faults", MAJOR), ("minor_faults", MINOR))}
 
 
 def _summary(start: Start, files: list[dict]) -> dict:
     recording, seen = start.recording, start.events
-    reads = [file.read for file in recording.files if file.read is not None]
-    both = [(file.read, its.spans)
-            for file, its in zip(recording.files, start.touched, strict=True)
-            if file.read is not None and its is not None]
+    reads = [read for read in recording.reads if read is not None]
+    both = [(read, its) for read, its in zip(recording.reads, start.touched, strict=True)
+            if read is not None and its is not None]
     read = sum(each.size for each, _ in both)
     wasted = sum((each - used).size for each, used in both)
-    touched = [each.spans.size for each in start.touched if each is not None]
-    counted = recording.totals or {
-        f"{name}_faults": int(seen.of(kind).sum()) + recording.unlisted.get(name, 0)
-        for name, kind in (("major", MAJOR), ("minor", MINOR))}
+    touched = [each.size for each in start.touched if each is not None]
+    listed = _counted(start, np.ones(len(seen), bool))
     return {
-        **counted,
+        **(recording.totals or {key: number + recording.unlisted.get(key.partition("_")[0], 0)
+                                for key, number in listed.items()}),
         "read_bytes": sum(each.size for each in reads) if reads else None,
         "read_runs": sum(map(len, reads)) if reads else None,
-        "requests": None if recording.requests is None else len(recording.requests),
+        "requests": recording.requests,
         "wall_ns": recording.wall_ns,
         "max_rss_bytes": recording.max_rss_bytes,
         "touched_bytes": sum(touched) if touched else None,
@@ -271,12 +249,11 @@ def _missing(start: Start) -> list[dict[str, str]]:
                       "why": f"{path} is not the file that was recorded, or is not there",
                       "remedy": "say where the program of the same build is now"})
         return found
-    touched = None if recording.main is None else start.touched[recording.main]
-    if touched is None:
+    if recording.main is None or start.touched[recording.main] is None:
         found.append({"what": "touched bytes, and so what was read for nothing",
                       "why": "no trace of the program was given", "remedy": TRACES_REMEDY})
-    elif touched.lost:
-        found.append({"what": f"{touched.lost} of the touched bytes",
+    elif start.lost:
+        found.append({"what": f"{start.lost} of the touched bytes",
                       "why": "the traces come from another build, and these bytes were not found "
                              "in this one",
                       "remedy": TRACES_REMEDY})
@@ -286,33 +263,29 @@ def _missing(start: Start) -> list[dict[str, str]]:
 def _phases(start: Start) -> list[dict]:
     seen, found = start.events, []
     for phase in sorted(start.recording.phases, key=lambda each: (each.process, each.start_ns)):
-        inside = (seen.process == phase.process) & (seen.time_ns >= phase.start_ns)
-        if phase.end_ns is not None:
-            inside &= seen.time_ns < phase.end_ns
+        inside = phase.holds(seen.process, seen.time_ns)
         found.append({
             "name": phase.name, "process": phase.process,
             "start_ns": phase.start_ns, "end_ns": phase.end_ns, "waits_ns": phase.waits_ns,
-            "major_faults": int((inside & seen.of(MAJOR)).sum()),
-            "minor_faults": int((inside & seen.of(MINOR)).sum()),
-            "read_bytes": None if start.recording.fills is None
+            **_counted(start, inside), "read_bytes": None if start.recording.fills is None
             else int(seen.bytes[inside].sum()),
         })
     return found
 
 
-def _waste(start: Start, order: list[int], texts: _Texts) -> dict | None:
+def _waste(start: Start, order: list[int], shown: dict[bytes, str]) -> dict | None:
     if not any(start.waste):
         return None
     found = {}
     for kind in ("functions", "data", "objects"):
-        rows = [(place, each) for place, number in enumerate(order) if start.waste[number]
-                for each in getattr(start.waste[number], kind)]
+        rows = [(place, each) for place, number in enumerate(order)
+                for each in (start.waste[number] or {}).get(kind, ())]
         rows.sort(key=lambda row: -row[1].wasted)
         found[kind] = [{
-            "name": texts.shown.get(each.name) or _text(each.name), "file": place,
+            "name": shown.get(each.name) or _text(each.name), "file": place,
             "section": each.section, "object": None if each.object is None else _text(each.object),
             "size": each.size, "read": each.read, "touched": each.touched, "wasted": each.wasted,
-        } for place, each in rows[:waste.TOP]]
+        } for place, each in rows[:accounting.TOP]]
     return found
 
 
@@ -326,13 +299,12 @@ def _comparison(variants: list[dict]) -> dict | None:
     base = variants[0]["summary"]
     found = []
     for number, variant in enumerate(variants[1:], 1):
-        pairs = {figure: (value, base[figure]) for figure, value in variant["summary"].items()}
+        figures = variant["summary"].items()
         found.append({
             "variant": number,
-            "ratios": {figure: round(value / before, 4) if value is not None and before else None
-                       for figure, (value, before) in pairs.items()},
-            "differences": {figure: None if value is None or before is None
-                            else round(value - before, 4)
-                            for figure, (value, before) in pairs.items()},
+            "ratios": {name: round(value / base[name], 4) if value is not None and base[name]
+                       else None for name, value in figures},
+            "differences": {name: None if value is None or base[name] is None
+                            else round(value - base[name], 4) for name, value in figures},
         })
     return {"base": 0, "variants": found}

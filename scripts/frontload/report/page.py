@@ -14,7 +14,6 @@ slipped through the escaping could still not run.
 """
 
 import base64
-import gzip
 import hashlib
 import importlib.util
 import json
@@ -23,9 +22,8 @@ from pathlib import Path
 
 from frontload import __version__
 from frontload.base.errors import Failure
-from frontload.report import page_text, page_times, page_view, theme
+from frontload.report import page_text, page_view, theme
 from frontload.report.page_events import picture_data
-from frontload.report.page_files import compare_files
 
 # Further packages of the page.
 _PACKAGES = ("install jinja2 and mpld3 with pip for reports (on Debian: apt-get install "
@@ -40,11 +38,12 @@ def render(document: dict) -> bytes:
     """The page of a report's document (schema frontload-report/1)."""
     try:
         import jinja2
+        from markupsafe import Markup
     except ModuleNotFoundError as problem:
         raise Failure("frontload report: the Python package jinja2 is missing",
                       note=_PACKAGES) from problem
     folder = resources.files("frontload.report") / "template"
-    files = compare_files(document["variants"])
+    files = page_view.compare_files(document["variants"])
     library = _d3()
     script = "".join((folder / name).read_text("utf-8") for name in _SCRIPTS)
     environment = jinja2.Environment(
@@ -52,7 +51,7 @@ def render(document: dict) -> bytes:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True)
     environment.filters.update(
-        shown=page_text.name, parts=page_text.name_parts, bytes=page_text.byte_count,
+        shown=page_text.name, bytes=page_text.byte_count,
         number=page_text.number, duration=page_text.duration, share=page_text.share,
         gain=page_view.gain)
     variants = document["variants"]
@@ -60,14 +59,16 @@ def render(document: dict) -> bytes:
     page = environment.get_template("page.html").render(
         document=document, variants=variants, version=__version__,
         verdict=page_view.verdict(variants), figures=page_view.figures(variants),
-        maps=maps, folded=page_view.folded(maps), byte_rows=page_view.byte_rows(document, files),
-        some_unknown=page_view.some_unknown(maps),
+        maps=maps, some_unknown=any(
+            row["read"] and row["touched"] is None for entry in maps for row in entry["rows"]),
+        byte_rows=page_view.byte_rows(document, files),
         touches_known=any(variant["summary"]["touched_bytes"] is not None for variant in variants),
-        phases=page_times.phases(variants), missing=page_view.missing(variants),
-        first_rows=page_view.FIRST_ROWS, machine=page_view.machine(document),
-        style=_own("style", theme.style() + (folder / "style.css").read_text("utf-8")),
-        library=_own("script", library), script=_own("script", script),
-        policy=_policy(library, script), data=_packed(picture_data(document, files)))
+        phases=page_view.phases(variants), missing=page_view.missing(variants),
+        first_maps=page_view.FIRST_MAPS, machine=page_view.machine(document),
+        style=Markup(theme.style() + (folder / "style.css").read_text("utf-8")),
+        library=Markup(library), script=Markup(script),
+        policy=_policy(library, script), data=Markup(json.dumps(picture_data(
+            document, files), separators=(",", ":")).replace("<", r"\u003c")))
     return page.encode("utf-8", "backslashreplace")
 
 
@@ -83,22 +84,7 @@ def _d3() -> str:
                   note=_PACKAGES)
 
 
-def _own(element: str, content: str):
-    """A script or style of ours, which goes into the page unescaped."""
-    from markupsafe import Markup
-
-    if f"</{element}" in content.lower() or "<!--" in content:
-        raise ValueError(f"a {element} of the page would end early")
-    return Markup(content)
-
-
 def _policy(*scripts: str) -> str:
     digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}"
-
-
-def _packed(data: dict) -> str:
-    """Data as base64 of gzip, which has no character with a meaning in HTML."""
-    text = json.dumps(data, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

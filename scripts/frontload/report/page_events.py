@@ -1,44 +1,30 @@
 """The events of a report in the form that the page's script draws.
 
-Files are numbered as the page compares them (page_files), names are made readable once, and times
-become steps of a microsecond: the picture cannot show less, and small numbers pack well.
+Files are numbered as the page compares them (page_view), names are made readable once, and times
+become microseconds: the picture cannot show less.
 """
 
-from frontload.report.page_files import ComparedFile
 from frontload.report.page_text import name
+from frontload.report.page_view import ComparedFile
 
-# More dots neither fit into a picture nor into a page that opens at once. Minor faults, which cost
-# the least, are left out first.
+# More dots neither fit into a picture nor into a page that opens at once: minor faults, which cost
+# the least, are left out then.
 MOST_EVENTS = 40_000
+_Pool = dict[str, int]  # names, each once, with their numbers
 
 
 def picture_data(document: dict, files: list[ComparedFile]) -> dict:
     """The script's data for all fault pictures, as one document for JSON."""
-    sections = _Pool()
-    symbols = _Pool()
+    sections: _Pool = {}
+    symbols: _Pool = {}
     variants = [_variant(variant, number, files, sections, symbols)
                 for number, variant in enumerate(document["variants"])]
     return {
         "files": [{"name": name(file.path), "label": name(file.label), "size": file.size}
                   for file in files],
         "causes": [name(cause) for cause in document["variants"][0]["causes"]],
-        "sections": sections.names, "symbols": symbols.names, "variants": variants,
+        "sections": list(sections), "symbols": list(symbols), "variants": variants,
     }
-
-
-class _Pool:
-    """Names, each once, by number."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        shown = name(text)
-        if shown not in self._numbers:
-            self._numbers[shown] = len(self.names)
-            self.names.append(shown)
-        return self._numbers[shown]
 
 
 def _variant(variant: dict, number: int, files: list[ComparedFile], sections: _Pool,
@@ -46,60 +32,48 @@ def _variant(variant: dict, number: int, files: list[ComparedFile], sections: _P
     page_file = {file.indexes[number]: place for place, file in enumerate(files)
                  if file.indexes[number] is not None}
     kept, left_out = _choose(variant["events"])
-    events = variant["events"]
-    section = [sections.number(text) for text in variant["section_names"]]
-    # Only the symbols of shown events: a report may name thousands of others.
-    names = variant["symbols"]
 
-    def column(key):
-        values = events.get(key)
-        return None if values is None else [values[at] for at in kept]
+    def column(key: str) -> list:
+        return [variant["events"][key][at] for at in kept]
 
-    times = [time // 1000 for time in column("time_ns")]
-    by = column("by")
+    def names(key: str, texts: list[str], pool: _Pool) -> list[int]:
+        """A column of names; those of events that are not shown stay out of the page."""
+        return [-1 if at < 0 else _number(texts[at], pool) for at in column(key)]
+
     return {
         "name": name(variant["name"]),
         "files": {place: name(variant["files"][index]["path"])
                   for index, place in page_file.items()},
         "end": _end(variant) // 1000,
         "leftOut": left_out,
-        "sections": {page_file[index]: [[section_of["name"], section_of["offset"],
-                                         section_of["size"]] for section_of in
-                                        _numbered(file["sections"], sections)]
-                     for index, file in enumerate(variant["files"])},
+        "sections": {page_file[index]: [
+            [_number(each["name"], sections), each["offset"], each["size"]]
+            for each in file["sections"] if each["size"] > 0]
+            for index, file in enumerate(variant["files"])},
         "processes": [f"{name(process['command'])} ({process['pid']})"
-                      for process in variant.get("processes") or []],
-        "time": [later - earlier for earlier, later in zip([0, *times], times, strict=False)],
+                      for process in variant["processes"]],
+        "time": [time // 1000 for time in column("time_ns")],
         "kind": "".join(column("kind")),
         "file": [page_file[index] for index in column("file")],
-        "offset": column("offset"),
-        "bytes": column("bytes"),
-        "cause": column("cause"),
-        "section": [-1 if at < 0 else section[at] for at in column("section")],
-        "symbol": [-1 if at < 0 else symbols.number(names[at]) for at in column("symbol")],
-        "by": by and [-1 if at < 0 else symbols.number(names[at]) for at in by],
-        "backward": column("backward"),
-        "process": column("process"),
-        "thread": column("thread"),
+        "section": names("section", variant["section_names"], sections),
+        "symbol": names("symbol", variant["symbols"], symbols),
+        "by": names("by", variant["symbols"], symbols),
+        **{key: column(key) for key in ("offset", "bytes", "cause", "backward", "process",
+                                        "thread")},
     }
 
 
-def _numbered(sections: list[dict], pool: _Pool) -> list[dict]:
-    return [{**section, "name": pool.number(section["name"])} for section in sections
-            if section["size"] > 0]
+def _number(text: str, pool: _Pool) -> int:
+    return pool.setdefault(name(text), len(pool))
 
 
 def _choose(events: dict) -> tuple[list[int], int]:
     """The events to draw, which are those of files, and how many minor faults are left out."""
-    of_files = [at for at, file in enumerate(events["file"]) if file >= 0]
-    if len(of_files) <= MOST_EVENTS:
-        return of_files, 0
-    minor = [at for at in of_files if events["kind"][at] == "m"]
-    room = max(0, MOST_EVENTS - (len(of_files) - len(minor)))
-    step = len(minor) / room if room else float("inf")
-    shown = {minor[int(place * step)] for place in range(room)}
-    chosen = [at for at in of_files if events["kind"][at] != "m" or at in shown]
-    return chosen, len(of_files) - len(chosen)
+    kept = [at for at, file in enumerate(events["file"]) if file >= 0]
+    if len(kept) <= MOST_EVENTS:
+        return kept, 0
+    others = [at for at in kept if events["kind"][at] != "m"]
+    return others, len(kept) - len(others)
 
 
 def _end(variant: dict) -> int:

@@ -2,8 +2,8 @@
 
 Names come from anybody's files. The template escapes characters with a meaning in HTML. This module
 writes out invisible ones (control characters, marks that change the direction of writing, bytes
-that are not text). It cuts long names in the middle, because the ends of paths and of qualified
-names tell the most.
+that are not text). It cuts very long names in the middle, because the ends of paths and of
+qualified names tell the most.
 """
 
 from typing import Any
@@ -14,8 +14,6 @@ MINUS = "\N{MINUS SIGN}"
 
 # A longer tooltip would cover the page.
 MAX_CHARACTERS = 1000
-# The end of a name that stays when a column is too narrow for the name.
-_TAIL_CHARACTERS = 10
 
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _SECONDS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
@@ -28,15 +26,6 @@ def name(text: Any) -> str:
         return shown
     half = MAX_CHARACTERS // 2
     return f"{shown[:half]} … {len(shown) - 2 * half} characters … {shown[-half:]}"
-
-
-def name_parts(text: Any) -> tuple[str, str]:
-    """A name as the part that a narrow column cuts, and the end that stays."""
-    shown = name(text)
-    cut = max(0, len(shown) - _TAIL_CHARACTERS)
-    if cut < _TAIL_CHARACTERS:
-        return shown, ""
-    return shown[:cut], shown[cut:]
 
 
 def _three_digits(value: float) -> str:

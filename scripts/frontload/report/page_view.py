@@ -1,31 +1,29 @@
 """The contents of a report's page, in order, ready for the template.
 
 This only calculates figures and measures none: everything comes from the report's document.
+
+A file of the page stands for the files of one name of the variants, and for the programs of their
+commands, whose names differ.
 """
 
+import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from frontload.report import page_text as text
-from frontload.report.page_files import ComparedFile
-from frontload.report.page_strips import Strip, strip
+import numpy as np
 
-# The rows of a table, and the maps of files, that are shown at first; the rest on request.
-FIRST_ROWS = 15
-FIRST_MAPS = 6
+from frontload.faults.waits import DISK
+from frontload.profile.trace import GRANULE
+from frontload.report import page_text as text
+
+FIRST_MAPS = 6  # the others are shown on request
+# A strip is the map of a file from its first byte to its last, in columns. Each column is filled
+# from below with the share of its touched bytes, and above it with the share read for nothing.
+COLUMNS = 1000
+HEIGHT = 24  # in the units of the SVG; a part that was read is at least one of them high
 # Sections with a smaller share of a map have no room for their name.
 _MIN_LABEL = 0.045
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One key figure in every variant."""
-
-    label: str
-    meaning: str
-    values: list[str]
-    change: str
-    verdict: str  # better, worse or same: the last variant beside the first
 
 
 _FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
@@ -46,8 +44,9 @@ _FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
 )
 
 
-def figures(variants: list[dict]) -> list[Figure]:
-    """The key figures that at least one variant has."""
+def figures(variants: list[dict]) -> list[dict]:
+    """The key figures that at least one variant has. The verdict is better, worse or same: the last
+    variant beside the first."""
     found = []
     summaries = [variant["summary"] for variant in variants]
     for key, label, meaning, show in _FIGURES:
@@ -59,34 +58,22 @@ def figures(variants: list[dict]) -> list[Figure]:
         if len(values) > 1 and None not in (first, last) and abs(last - first) >= 0.005 * first:
             verdict = "better" if last < first else "worse" if last > first else "same"
         less = "fewer" if show is text.number else "less"
-        found.append(Figure(label, meaning, [show(value) for value in values],
-                            text.change(first, last, less) if len(values) > 1 else "", verdict))
+        found.append({"label": label, "meaning": meaning, "verdict": verdict,
+                      "values": [show(value) for value in values],
+                      "change": text.change(first, last, less) if len(values) > 1 else ""})
     return found
 
 
-def verdict(variants: list[dict]) -> list[tuple[str, bool]]:
-    """The page in one sentence, as pieces; True marks names."""
-    first, last = variants[0], variants[-1]
-    now, how = last["summary"], _start_of(last["condition"])
-    said = [(text.name(last["name"]), True), (f" starts {how} with ", False),
-            (_cost(now), False)]
-    if len(variants) > 1:
-        base = first["summary"]
-        said += [("; ", False), (text.name(first["name"]), True),
-                 (f" needs {_cost(base)}", False)]
-        compared = [f"{text.change(base[key], now[key], 'fewer')} {noun}"
-                    for key, noun in (("major_faults", "faults"), ("read_bytes", "bytes"))
-                    if base[key] and now[key] and abs(base[key] - now[key]) >= 0.005 * base[key]]
-        if compared:
-            said.append((": " + " and ".join(compared), False))
-    elif now.get("density") is not None:
-        said.append((f"; {text.share(now['density'])} of what is read is ever touched", False))
-    return [*said, (".", False)]
-
-
-def _start_of(condition: str) -> str:
-    known = {"cold": "from cold", "selectively cold": "selectively cold", "warm": "from warm"}
-    return known.get(condition, f"({text.name(condition)})")
+def verdict(variants: list[dict]) -> dict:
+    """The parts of the page in one sentence: how and at what cost the last variant starts, and the
+    first one."""
+    first, last = variants[0]["summary"], variants[-1]["summary"]
+    condition = text.name(variants[-1]["condition"])
+    compared = [f"{text.change(first[key], last[key], 'fewer')} {noun}"
+                for key, noun in (("major_faults", "faults"), ("read_bytes", "bytes"))
+                if first[key] and last[key] and abs(first[key] - last[key]) >= 0.005 * first[key]]
+    return {"how": f"from {condition}" if condition in ("cold", "warm") else condition,
+            "last": _cost(last), "first": _cost(first), "compared": " and ".join(compared)}
 
 
 def _cost(summary: dict) -> str:
@@ -98,59 +85,67 @@ def _cost(summary: dict) -> str:
 
 
 @dataclass(frozen=True)
-class FileMap:
-    """One compared file: for each variant its path, figures and strip."""
+class ComparedFile:
+    """One file as named by the page, and its index in each variant's files (None: not there)."""
 
-    number: int
-    path: str
-    rows: list[dict]
-    is_first: bool  # shown at once
+    paths: tuple[str | None, ...]
+    indexes: tuple[int | None, ...]
+    size: int  # the largest
+    is_program: bool
+
+    @property
+    def path(self) -> str:
+        """Its path, or its paths if each variant has its own."""
+        return " → ".join(dict.fromkeys(path for path in self.paths if path is not None))
+
+    @property
+    def label(self) -> str:
+        """The same with base names only."""
+        return " → ".join(dict.fromkeys(os.path.basename(path) or path for path in self.paths
+                                        if path is not None))
 
 
-def file_maps(document: dict, files: list[ComparedFile]) -> list[FileMap]:
+def compare_files(variants: list[dict]) -> list[ComparedFile]:
+    """The files of all variants, the program first, then by bytes read."""
+    found: dict[tuple[bool, str], dict[int, int]] = {}
+    for number, variant in enumerate(variants):
+        program = os.path.basename(variant["command"][0])
+        names = Counter(os.path.basename(file["path"]) for file in variant["files"])
+        for index, file in enumerate(variant["files"]):
+            name = os.path.basename(file["path"])
+            # Namesakes in one variant are told apart by their paths.
+            key = (False, file["path"] if names[name] > 1 else name)
+            if name == program and number not in found.get((True, ""), {}):
+                key = (True, "")
+            found.setdefault(key, {})[number] = index
+    compared = []
+    for (is_program, _), indexes in found.items():
+        files = [variant["files"][indexes[number]] if number in indexes else None
+                 for number, variant in enumerate(variants)]
+        compared.append((not is_program, -max(file["read_bytes"] or 0 for file in files if file),
+                         ComparedFile(tuple(file and file["path"] for file in files),
+                                      tuple(map(indexes.get, range(len(variants)))),
+                                      max(file["size"] for file in files if file), is_program)))
+    return [file for *_, file in sorted(compared, key=lambda each: (*each[:2], each[2].path))]
+
+
+def file_maps(document: dict, files: list[ComparedFile]) -> list[dict]:
+    """For each compared file its path and, for each variant that has it, its figures and strip."""
     found = []
-    for number, file in enumerate(files):
+    for file in files:
         rows = []
         for variant, index in zip(document["variants"], file.indexes, strict=True):
             if index is None:
                 continue
             entry = variant["files"][index]
-            drawn = strip(entry, file.size, document["page_size"])
             rows.append({
                 "variant": variant["name"], "path": entry["path"], "size": entry["size"],
-                "strip": drawn, "read": entry["read_bytes"], "touched": entry["touched_bytes"],
-                "major": entry["major_faults"], "minor": entry["minor_faults"],
+                "strip": strip(entry, file.size, document["page_size"]),
+                "read": entry["read_bytes"], "touched": entry["touched_bytes"],
                 "width": entry["size"] / file.size if file.size else 0,
-                "sections": _labels(entry, file.size), "says": _says(entry, drawn)})
-        was_read = any(row["read"] or row["strip"] is None for row in rows)
-        found.append(FileMap(number, file.path, rows, number < FIRST_MAPS and was_read))
-    return sorted(found, key=lambda each: not each.is_first)
-
-
-def some_unknown(maps: list[FileMap]) -> bool:
-    """Whether there is a map of a file with unknown touched bytes."""
-    return any(row["read"] and row["touched"] is None for entry in maps for row in entry.rows)
-
-
-def folded(maps: list[FileMap]) -> dict:
-    """Which maps are only shown on request: from the `start`th on (counted from 1, 0 for none)."""
-    rest = [entry for entry in maps if not entry.is_first]
-    read = sum(any(row["read"] for row in entry.rows) for entry in rest)
-    plural = "" if len(rest) == 1 else "s"
-    return {"start": len(maps) - len(rest) + 1 if rest else 0,
-            "summary": f"{len(rest)} more file{plural}" + (
-                "" if read else " that were used and not read" if plural
-                else " that was used and not read")}
-
-
-def _says(file: dict, drawn: Strip | None) -> str:
-    """The map in words, for users who do not see it."""
-    if drawn is None:
-        return "how much of it was read is not known"
-    said = f"{text.byte_count(file['read_bytes'])} of {text.byte_count(file['size'])} read"
-    if file["touched_bytes"] is not None:
-        said += f", {text.byte_count(file['touched_bytes'])} touched"
-    return said
+                "sections": _labels(entry, file.size)})
+        found.append({"path": file.path, "rows": rows})
+    return found
 
 
 def _labels(file: dict, length: int) -> list[dict]:
@@ -159,6 +154,48 @@ def _labels(file: dict, length: int) -> list[dict]:
              "label": section["size"] / length >= _MIN_LABEL}
             for section in sorted(file["sections"], key=lambda section: section["offset"])
             if length and section["size"] / length >= 0.0005]
+
+
+def strip(file: dict, length: int, page_size: int) -> dict | None:
+    """The map of one file, in a strip for `length` bytes: two SVG paths in a box of COLUMNS by
+    HEIGHT. None if its reads are unknown; so is `touched`."""
+    if file["read"] is None or length <= 0:
+        return None
+    edges = np.arange(COLUMNS + 1) * (length / COLUMNS)
+    room = length / COLUMNS
+    read = _covered(file["read"], page_size, file["size"], edges) / room
+    if file["touched"] is None:
+        return {"read": _path(_heights(read)), "touched": None}
+    touched = np.minimum(_covered(file["touched"], GRANULE, file["size"], edges) / room, read)
+    return {"read": _path(_heights(read)), "touched": _path(_heights(touched))}
+
+
+def _covered(runs: str, unit: int, size: int, edges: np.ndarray) -> np.ndarray:
+    """How many bytes of the runs (`first+count` of units) lie in each column."""
+    if not runs:
+        return np.zeros(len(edges) - 1)
+    pairs = np.array([run.split("+") for run in runs.split()], dtype=np.int64)
+    start = np.minimum(pairs[:, 0] * unit, size)
+    end = np.minimum((pairs[:, 0] + pairs[:, 1]) * unit, size)
+    # Bytes covered before a position grow along each run and stay in between.
+    positions = np.column_stack([start, end]).ravel().astype(float)
+    covered = np.concatenate([[0], np.cumsum(end - start)])
+    values = np.column_stack([covered[:-1], covered[1:]]).ravel()
+    return np.diff(np.interp(edges, positions, values, left=0, right=covered[-1]))
+
+
+def _heights(shares: np.ndarray) -> np.ndarray:
+    return np.ceil(np.clip(shares, 0, 1) * HEIGHT - 1e-6).astype(int)
+
+
+def _path(heights: np.ndarray) -> str:
+    """An outline of the columns; those of one height are one rectangle."""
+    changes = np.flatnonzero(np.diff(heights)) + 1
+    starts = np.concatenate([[0], changes])
+    ends = np.concatenate([changes, [len(heights)]])
+    return "".join(f"M{start} {HEIGHT}V{HEIGHT - heights[start]}H{end}V{HEIGHT}z"
+                   for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+                   if heights[start])
 
 
 def byte_rows(document: dict, files: list[ComparedFile]) -> list[dict]:
@@ -175,20 +212,31 @@ def byte_rows(document: dict, files: list[ComparedFile]) -> list[dict]:
                 "section": entry["section"], "file": files[at].path, "label": files[at].label,
                 "cells": [None] * len(variants)})
             row["cells"][number] = entry
-    found = list(rows.values())
-    most = max((cell["read"] or 0 for row in found for cell in row["cells"] if cell), default=0)
-    for row in found:
-        row["most"] = max(cell["read"] or 0 for cell in row["cells"] if cell)
-        row["parts"] = [_parts(cell, most) for cell in row["cells"]]
-    return sorted(found, key=lambda row: -row["most"])
+    return sorted(rows.values(), key=lambda row: -max(
+        cell["read"] or 0 for cell in row["cells"] if cell))
 
 
-def _parts(cell: dict | None, most: int) -> tuple[float, float]:
-    """The little bar of a cell: touched and wasted, in percent of the longest."""
-    if not cell or not cell["read"] or not most:
-        return 0, 0
-    touched = min(cell["touched"] or 0, cell["read"])
-    return round(100 * touched / most, 2), round(100 * (cell["read"] - touched) / most, 2)
+def phases(variants: list[dict]) -> list[dict]:
+    """For each variant the processes with their phases, on one scale of time."""
+    end = max((phase["end_ns"] or phase["start_ns"] for variant in variants
+               for phase in variant["phases"]), default=0)
+    found = []
+    for variant in variants:
+        processes: dict[int, list[dict]] = {}
+        for phase in variant["phases"]:
+            start, last = phase["start_ns"], phase["end_ns"]
+            duration = (end if last is None else last) - start
+            waits = phase["waits_ns"]
+            disk = None if waits is None else waits.get(DISK, 0)
+            processes.setdefault(phase["process"], []).append({
+                **phase, "duration": duration, "disk_wait": disk,
+                "other_wait": None if waits is None else sum(waits.values()) - disk,
+                "left": round(100 * start / end, 3) if end else 0,
+                "width": round(100 * duration / end, 3) if end else 0})
+        found.append({"variant": variant["name"], "processes": [
+            {"name": variant["processes"][number]["command"], "phases": entries}
+            for number, entries in sorted(processes.items())]})
+    return found
 
 
 def missing(variants: list[dict]) -> list[dict]:
@@ -217,14 +265,7 @@ def gain(advice: dict) -> str:
 
 
 def machine(document: dict) -> list[str]:
-    """The machine in a few words each; further fields of a newer recorder as they are."""
-    host = dict(document["host"])
-    host.pop("page_size", None)
-    processors, memory = host.pop("processors", None), host.pop("memory_bytes", None)
-    said = [str(host.pop(key)) for key in ("kernel", "machine", "processor") if host.get(key)]
-    if processors:
-        said.append(f"{processors} processor{'' if processors == 1 else 's'}")
-    if memory:
-        said.append(f"{text.byte_count(memory)} of memory")
-    said.append(f"pages of {document['page_size']} bytes")
-    return said + [f"{key.replace('_', ' ')} {value}" for key, value in sorted(host.items())]
+    """The machine in a few words each."""
+    return [f"{key.removesuffix('_bytes').replace('_', ' ')}: "
+            + (text.byte_count(value) if key.endswith("_bytes") else str(value))
+            for key, value in document["host"].items()]

@@ -6,10 +6,11 @@ the size of the file and not with its claims: a residency stays a list of runs.
 """
 
 import os
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from pydantic import StrictInt
 
 from frontload.base import documents, files
 from frontload.base.documents import MAX_NUMBER, Number, Part, Text, shown
@@ -17,8 +18,13 @@ from frontload.base.errors import BadData
 from frontload.report.spans import Spans
 
 SCHEMA = "frontload-faults/1"
-ACCESSES = "xrw?"
 _MAKE_ONE = "make one with: frontload faults --json FILE -- COMMAND"
+_ACCESSES = "xrw?"
+_FILLS = "time_ns", "file", "offset", "bytes", "process", "thread"
+_FAULTS = ("time_ns", "major", "file", "offset", "code_file", "code_offset", "process", "thread",
+           "kernel", "access")
+
+Table = dict[str, np.ndarray]  # columns of equal length, in order of time
 
 
 class Section(Part):
@@ -39,19 +45,18 @@ class Segment(Part):
         return (offset >= self.offset) & (offset - self.offset < self.file_bytes)
 
 
-@dataclass(frozen=True)
-class File:
-    """A file that was mapped or read. `read`: what the start brought into the page cache; None if
-    neither residency nor fills show it."""
+class File(Part):
+    """A file that was mapped or read."""
 
-    path: str
-    size: int
-    build_id: str
-    read_ahead_kib: int | None
-    page_size: int
+    path: Text
+    size: Number
+    page_size: Number
+    build_id: Text | None = None
+    read_ahead_kib: Number | None = None
     sections: list[Section]
     segments: list[Segment]
-    read: Spans | None
+    before: Text | None = None  # its pages in memory
+    after: Text | None = None
 
     @property
     def name(self) -> str:
@@ -73,26 +78,16 @@ class Phase(Part):
     end_ns: Number | None = None
     waits_ns: dict[Text, Number] | None = None  # by reason
 
-
-@dataclass(frozen=True)
-class Table:
-    """Columns of equal length, in order of time. A column that was not recorded is missing."""
-
-    columns: dict[str, np.ndarray]
-    length: int
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.columns[name]
-
-    def __len__(self) -> int:
-        return self.length
+    def holds(self, process: np.ndarray, time_ns: np.ndarray) -> np.ndarray:
+        """Which events are in it, by their processes and times."""
+        end = MAX_NUMBER if self.end_ns is None else self.end_ns
+        return (process == self.process) & (time_ns >= self.start_ns) & (time_ns < end)
 
 
 @dataclass(frozen=True)
 class Recording:
     """One recorded start."""
 
-    path: str  # of the JSON
     variant: str
     command: list[str]
     condition: str
@@ -102,17 +97,19 @@ class Recording:
     wall_ns: int | None
     max_rss_bytes: int | None
     files: list[File]
+    # What the start brought of each file into the page cache; None if neither residency nor fills
+    # show it.
+    reads: list[Spans | None]
     processes: list[Process]
     phases: list[Phase]
     faults: Table
     fills: Table | None
-    requests: Table | None
-    main: int | None = field(default=None)  # the file of the program itself
+    requests: int | None
+    main: int | None  # the file of the program itself
     # The kernel's own totals if the faults were not recorded one by one, else None.
-    totals: dict[str, int | None] | None = field(default=None)
-    # Faults that the kernel counted beside the recorded ones.
-    unlisted: dict[str, int] = field(default_factory=dict)
-    device: str | None = field(default=None)  # the kind that it was slowed down to, if any
+    totals: dict[str, int | None] | None
+    unlisted: dict[str, int]  # faults that the kernel counted beside the recorded ones
+    device: str | None  # the kind that it was slowed down to, if any
 
 
 def read(path: os.PathLike | str) -> Recording:
@@ -127,52 +124,12 @@ def parse(data: bytes, path: os.PathLike | str) -> Recording:
     value = files.parse_json(data, path, _MAKE_ONE)
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise BadData(path, f"not a recorded start (schema {SCHEMA})", note=_MAKE_ONE)
-    # Empty objects do for these.
-    value |= {key: {} for key in ("sample", "host", "recorder") if type(value.get(key)) is not dict}
     document = documents.checked(_Document, value, path, _MAKE_ONE)
     return _Reader(os.fspath(path), document).recording()
 
 
-class _File(Part):
-    path: Text
-    size: Number
-    page_size: Number
-    build_id: Text | None = None
-    read_ahead_kib: Number | None = None
-    sections: list[Section]
-    segments: list[Segment]
-    before: Text | None = None
-    after: Text | None = None
-
-
-class _Table(Part):
-    CALLED: ClassVar[str] = "a table of columns"
-
+class _Requests(Part):
     time_ns: list
-
-
-class _Faults(_Table):
-    major: list
-    file: list
-    offset: list
-    code_file: list | None = None
-    code_offset: list | None = None
-    process: list
-    thread: list
-    kernel: list | None = None
-    access: Text | None = None
-
-
-class _Fills(_Table):
-    file: list
-    offset: list
-    bytes: list
-    process: list
-    thread: list
-
-
-class _Requests(_Table):
-    bytes: list
 
 
 class _Sample(Part):
@@ -184,7 +141,7 @@ class _Sample(Part):
 
 class _Recorder(Part):
     lost: Number | None = None
-    unlisted: object = None
+    unlisted: dict[Text, StrictInt] | None = None
 
 
 class _Device(Part):
@@ -208,11 +165,11 @@ class _Document(Part):
     recorder: _Recorder
     sample: _Sample
     device: _Device | None = None
-    files: list[_File]
+    files: list[File]
     processes: list[Process]
     phases: list[Phase]
-    faults: _Faults | None = None
-    fills: _Fills | None = None
+    faults: dict | None = None
+    fills: dict | None = None
     requests: _Requests | None = None
 
 
@@ -230,119 +187,93 @@ class _Reader:
         document, sample = self._document, self._document.sample
         if not document.command:
             raise self._bad("command", "is not a list of texts")
-        found = [self._file(file, f"files[{number}]")
-                 for number, file in enumerate(document.files)]
-        self._check_processes()
-        fills = None if document.fills is None else self._table(document.fills, "fills", least=-1)
-        found = [_with_fills(file, number, fills) for number, file in enumerate(found)]
-        rss = sample.max_rss_kib
+        for number, phase in enumerate(document.phases):
+            if phase.process >= len(document.processes):
+                raise self._bad(f"phases[{number}].process",
+                                f"there is no process {phase.process}")
+        fills = None if document.fills is None else self._table("fills", document.fills, _FILLS)
+        rss, device = sample.max_rss_kib, document.device
         return Recording(
-            path=self._path, variant=document.variant, command=document.command,
-            condition=document.condition,
+            variant=document.variant, command=document.command, condition=document.condition,
             host={key: value for key, value in document.host.items() if type(value) in (str, int)},
             missing=[dict(lack) for lack in document.missing], lost=document.recorder.lost or 0,
             wall_ns=sample.wall_ns, max_rss_bytes=None if rss is None else rss * 1024,
-            files=found, processes=document.processes, phases=document.phases,
+            files=document.files, reads=[self._read(file, number, fills) for number, file
+                                         in enumerate(document.files)],
+            processes=document.processes, phases=document.phases,
             # None are as good as an empty table; `missing` has the reason.
-            faults=self._table(document.faults or _NO_FAULTS, "faults", least=-1), fills=fills,
-            requests=None if document.requests is None else self._table(document.requests,
-                                                                        "requests"),
-            main=_main_file(document.command, found),
+            faults=self._table("faults", document.faults or {key: [] for key in _FAULTS[:-1]},
+                               _FAULTS),
+            fills=fills,
+            requests=None if document.requests is None else len(document.requests.time_ns),
+            main=_main_file(document.command, document.files),
             totals=None if document.faults is not None else {
                 "major_faults": sample.major_faults, "minor_faults": sample.minor_faults},
-            unlisted=self._unlisted(), device=_described(document.device))
+            # Below 0 there are none: a child that was not waited for is listed and not counted.
+            unlisted={kind: max(number, 0)
+                      for kind, number in (document.recorder.unlisted or {}).items()},
+            device=None if device is None else f"{device.name}: {device.description}" + (
+                "" if device.read_ahead_kib is None
+                else f", readahead {device.read_ahead_kib} KiB"))
 
-    def _unlisted(self) -> dict[str, int]:
-        """Below 0 there are none: a child that was not waited for is listed and not counted."""
-        value = self._document.recorder.unlisted
-        found = {}
-        for kind, number in value.items() if isinstance(value, dict) else ():
-            if type(number) is not int or number > MAX_NUMBER:
-                raise self._bad(f"recorder.unlisted.{kind}", f"{shown(number)} is not a number")
-            found[kind] = max(number, 0)
-        return found
-
-    def _file(self, file: _File, place: str) -> File:
+    def _read(self, file: File, number: int, fills: Table | None) -> Spans | None:
+        """What was read of a file: by its residency, else where the kernel filled the page
+        cache."""
+        place = f"files[{number}]"
         if file.page_size < 512 or file.page_size & (file.page_size - 1):
             raise self._bad(f"{place}.page_size", f"{file.page_size} is not a page size")
         before, after = (self._spans(text, f"{place}.{key}", file)
                          for key, text in (("before", file.before), ("after", file.after)))
-        return File(
-            path=file.path, size=file.size, build_id=file.build_id or "",
-            read_ahead_kib=file.read_ahead_kib, page_size=file.page_size, sections=file.sections,
-            segments=file.segments,
-            read=None if after is None or before is None else after - before)
+        if before is not None and after is not None:
+            return after - before
+        if fills is None:
+            return None
+        mine = fills["file"] == number
+        start = fills["offset"][mine]
+        return Spans(start, np.minimum(start + np.minimum(fills["bytes"][mine], file.size),
+                                       file.size))
 
-    def _check_processes(self) -> None:
-        for number, process in enumerate(self._document.processes):
-            if process.parent is not None and process.parent >= number:
-                raise self._bad(f"processes[{number}].parent",
-                                f"{process.parent} is not an earlier process")
-        for number, phase in enumerate(self._document.phases):
-            if phase.process >= len(self._document.processes):
-                raise self._bad(f"phases[{number}].process",
-                                f"there is no process {phase.process}")
-
-    def _table(self, table: _Table, name: str, *, least: int = 0) -> Table:
-        """Columns of whole numbers from `least` to each one's limit, sorted by time; the column of
+    def _table(self, name: str, given: dict, names: Sequence[str]) -> Table:
+        """Columns of whole numbers from -1 to each one's limit, sorted by time; the column of
         accesses is strings."""
         last_file = len(self._document.files) - 1
         limits = {"major": 1, "kernel": 1, "file": last_file, "code_file": last_file,
                   "process": len(self._document.processes) - 1}
-        columns: dict[str, np.ndarray] = {}
-        for key, column in table:
-            place = f"{name}.{key}"
-            if isinstance(column, str):
-                if not set(column) <= set(ACCESSES):
-                    raise self._bad(place, f"is not a text of {ACCESSES}")
+        length = len(given["time_ns"]) if isinstance(given.get("time_ns"), list) else 0
+        # What was not recorded of faults.
+        unknown: dict[str, list | str] = {"code_file": [-1] * length, "code_offset": [-1] * length,
+                                          "kernel": [0] * length, "access": "?" * length}
+        columns: Table = {}
+        for key in names:
+            place, column = f"{name}.{key}", given.get(key)
+            if column is None:
+                column = unknown.get(key)
+            if key == "access":
+                if not isinstance(column, str) or not set(column) <= set(_ACCESSES):
+                    raise self._bad(place, f"is not a text of {_ACCESSES}")
                 columns[key] = np.array(list(column), "U1")
-            elif column is not None:
-                columns[key] = self._column(column, place, least, limits.get(key, MAX_NUMBER))
-        length = len(columns["time_ns"])
-        for key, column in columns.items():
-            if len(column) != length:
-                raise self._bad(f"{name}.{key}", f"has {len(column)} rows, not the {length} of "
-                                "time_ns")
+            else:
+                columns[key] = self._column(column, place, limits.get(key, MAX_NUMBER))
+            if len(columns[key]) != length:
+                raise self._bad(place, f"has {len(columns[key])} rows, not the {length} of time_ns")
         order = np.argsort(columns["time_ns"], kind="stable")
-        return Table({key: column[order] for key, column in columns.items()}, length)
+        return {key: column[order] for key, column in columns.items()}
 
-    def _column(self, column: list, place: str, least: int, limit: int) -> np.ndarray:
+    def _column(self, column: object, place: str, limit: int) -> np.ndarray:
         # Not in the model: there are hundreds of thousands, with limits for each column.
+        if not isinstance(column, list):
+            raise self._bad(place, "is not a list")
         for row, value in enumerate(column):
-            if type(value) is not int or not least <= value <= limit:
-                raise self._bad(f"{place}[{row}]", f"{shown(value)} is not a whole number from "
-                                f"{least} to {limit}")
+            if type(value) is not int or not -1 <= value <= limit:
+                raise self._bad(f"{place}[{row}]", f"{shown(value)} is not a whole number from -1 "
+                                f"to {limit}")
         return np.array(column, np.int64)
 
-    def _spans(self, text: str | None, place: str, file: _File) -> Spans | None:
-        if text is None:
-            return None
+    def _spans(self, text: str | None, place: str, file: File) -> Spans | None:
         try:
-            return Spans.from_text(text, file.page_size, file.size)
+            return None if text is None else Spans.from_text(text, file.page_size, file.size)
         except ValueError as problem:
             raise self._bad(place, str(problem)) from problem
-
-
-_NO_FAULTS = _Faults(time_ns=[], major=[], file=[], offset=[], process=[], thread=[],
-                     code_file=[], code_offset=[], kernel=[])
-
-
-def _described(device: _Device | None) -> str | None:
-    if device is None:
-        return None
-    ahead = device.read_ahead_kib
-    return f"{device.name}: {device.description}" + (
-        "" if ahead is None else f", readahead {ahead} KiB")
-
-
-def _with_fills(file: File, number: int, fills: Table | None) -> File:
-    """A file without residency was read where the kernel filled the page cache."""
-    if file.read is not None or fills is None:
-        return file
-    mine = fills["file"] == number
-    start = fills["offset"][mine]
-    end = np.minimum(start + np.minimum(fills["bytes"][mine], file.size), file.size)
-    return File(**{**vars(file), "read": Spans(start, end)})
 
 
 def _main_file(command: list[str], found: list[File]) -> int | None:

@@ -7,7 +7,6 @@ As text, a set is its runs, `first+number` separated by spaces, in units of a pa
 """
 
 import re
-from functools import cached_property
 
 import numpy as np
 
@@ -16,32 +15,17 @@ from frontload.base.intervals import Cover, distinct
 _RUN = re.compile(r"(0|[1-9][0-9]{0,17})\+([1-9][0-9]{0,17})", re.ASCII)
 
 
-class Spans:
+class Spans(Cover):
     """The bytes in the union of the ranges [start[i], end[i]); empty ranges are dropped."""
 
     def __init__(self, start: np.ndarray, end: np.ndarray):
         start, end = np.asarray(start, np.int64), np.asarray(end, np.int64)
         some = start < end
-        order = np.argsort(start[some], kind="stable")
-        start = start[some][order]
-        reach = np.maximum.accumulate(end[some][order])
-        first = np.ones(len(start), bool)
-        first[1:] = start[1:] > reach[:-1]  # spans that touch become one
-        self.start = start[first]
-        self.end = reach[np.roll(first, -1)]
+        super().__init__(start[some], end[some], joined=True)
 
     @classmethod
     def none(cls) -> "Spans":
         return cls(np.empty(0), np.empty(0))
-
-    @classmethod
-    def of_units(cls, units: np.ndarray, unit: int) -> "Spans":
-        """The pages or granules with these numbers."""
-        units = distinct(units).astype(np.int64)
-        breaks = np.flatnonzero(np.diff(units) != 1)
-        first = units[np.concatenate([np.zeros(min(len(units), 1), np.int64), breaks + 1])]
-        last = units[np.append(breaks, len(units) - 1)] if len(units) else first
-        return cls(first * unit, (last + 1) * unit)
 
     @classmethod
     def from_text(cls, text: str, unit: int, limit: int) -> "Spans":
@@ -70,26 +54,13 @@ class Spans:
         return " ".join(f"{start}+{end - start}" for start, end in
                         zip(units.start.tolist(), units.end.tolist(), strict=True))
 
-    @cached_property
-    def _cover(self) -> Cover:
-        return Cover(self.start, self.end)
-
-    @property
-    def size(self) -> int:
-        return int((self.end - self.start).sum())
-
     def __len__(self) -> int:
         """How many spans there are."""
         return len(self.start)
 
     def between(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """How many of the bytes lie in each range."""
-        start, end = np.asarray(start, np.int64), np.asarray(end, np.int64)
-        return self._cover.between(start, np.maximum(start, end))
-
-    def within(self, start: int, end: int) -> int:
-        """How many of the bytes lie in one range."""
-        return int(self.between(np.array([start]), np.array([end]))[0])
+        return super().between(start, np.maximum(start, end))
 
     def holds(self, position: np.ndarray) -> np.ndarray:
         """For each position, whether it is in the set."""

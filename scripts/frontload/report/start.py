@@ -7,11 +7,13 @@ import numpy as np
 
 from frontload.base.errors import BadData
 from frontload.profile.link_map import LinkMap
-from frontload.report import waste
-from frontload.report.events import Events, events
+from frontload.report import accounting
+from frontload.report.accounting import Waste
+from frontload.report.events import MAJOR, Events, events
 from frontload.report.places import Places
 from frontload.report.recorded import Recording
-from frontload.report.touched import TouchedBytes, Touches
+from frontload.report.spans import Spans
+from frontload.report.touched import Touches
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,9 @@ class Start:
 
     recording: Recording
     places: list[Places]
-    touched: list[TouchedBytes | None]
-    waste: list[waste.Waste | None]
+    touched: list[Spans | None]
+    lost: int  # touched bytes whose places are unknown
+    waste: list[Waste | None]
     events: Events
     map: str | None  # of the program's link
 
@@ -32,14 +35,20 @@ class Start:
     def files(self) -> list[int]:
         """The files that were read or faulted in, those with the most bytes read first."""
         faulted = set(np.unique(self.events.file).tolist())
-        shown = [number for number, file in enumerate(self.recording.files)
-                 if number in faulted or (file.read is not None and file.read.size)]
-        return sorted(shown, key=lambda number: (-self.read_bytes(number),
+        shown = [number for number in range(len(self.recording.files))
+                 if number in faulted or self.read_of(number).size]
+        return sorted(shown, key=lambda number: (-self.read_of(number).size,
                                                  self.recording.files[number].path, number))
 
-    def read_bytes(self, number: int) -> int:
-        read = self.recording.files[number].read
-        return 0 if read is None else read.size
+    def read_of(self, number: int) -> Spans:
+        """What was read of a file; nothing if that is unknown."""
+        read = self.recording.reads[number]
+        return Spans.none() if read is None else read
+
+    def majors_in(self, number: int, where: Spans | None = None) -> np.ndarray:
+        """The rows of the major faults in a file, or in a part of it."""
+        rows = np.flatnonzero((self.events.file == number) & self.events.of(MAJOR))
+        return rows if where is None else rows[where.holds(self.events.offset[rows])]
 
 
 def look(recording: Recording, touches: Touches | None = None, maps: Iterable[str] = (),
@@ -48,15 +57,16 @@ def look(recording: Recording, touches: Touches | None = None, maps: Iterable[st
     not where they were recorded."""
     elsewhere = {**(touches.paths() if touches else {}), **(binaries or {})}
     places = [Places(file, elsewhere) for file in recording.files]
-    touched = [touches.of(place, number == recording.main) if touches else None
-               for number, place in enumerate(places)]
+    found = [touches.of(place, number == recording.main) if touches else (None, 0)
+             for number, place in enumerate(places)]
+    touched = [spans for spans, _ in found]
     link_map, path = _map_of(places, recording.main, maps)
-    wasted = [None if file.read is None or its is None else
-              waste.waste(place, file.read, its.spans,
-                          link_map if number == recording.main else None)
-              for number, (file, place, its) in enumerate(zip(recording.files, places, touched,
+    wasted = [None if read is None or its is None else
+              accounting.waste(place, read, its, link_map if number == recording.main else None)
+              for number, (read, place, its) in enumerate(zip(recording.reads, places, touched,
                                                               strict=True))]
-    return Start(recording, places, touched, wasted, events(recording, places), path)
+    return Start(recording, places, touched, sum(lost for _, lost in found), wasted,
+                 events(recording, places), path)
 
 
 def _map_of(places: Sequence[Places], main: int | None, maps: Iterable[str]

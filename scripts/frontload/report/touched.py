@@ -33,14 +33,6 @@ from frontload.report.spans import Spans
 _TABLES = (constants.SHT_RELA, constants.SHT_REL, constants.SHT_RELR)
 
 
-@dataclass(frozen=True)
-class TouchedBytes:
-    """The touched bytes of a file; the places of `lost` more are unknown."""
-
-    spans: Spans
-    lost: int = 0
-
-
 @dataclass
 class _Module:
     """The traces' touches of one linked file, as addresses."""
@@ -80,24 +72,21 @@ class Touches:
         """The paths of the recorded files, by build-id."""
         return {build_id: module.path for build_id, module in self._modules.items()}
 
-    def of(self, place: Places, is_main: bool) -> TouchedBytes | None:
-        """The touched bytes of a file; None if no trace has them."""
+    def of(self, place: Places, is_main: bool) -> tuple[Spans | None, int]:
+        """The touched bytes of a file (None if no trace has them), and the number of touched bytes
+        whose places are unknown."""
         if place.elf is None:
-            return None
+            return None, 0
         build_id, lost = place.elf.build_id.hex(), 0
         module = self._modules.get(build_id) if build_id else None
         if module is None:
-            recorded = self._other_build() if is_main else None
-            if recorded is None:
-                return None
-            module, lost = _moved(recorded, place.elf)
+            # The recorded program, if the traces are of only one.
+            programs = [module for module in self._modules.values() if module.main]
+            if not is_main or len(programs) != 1:
+                return None, 0
+            module, lost = _moved(programs[0], place.elf)
         spans = _in_file(place, *_ranges(module, place.symbols))
-        return TouchedBytes(spans | loader_touches(place), lost)
-
-    def _other_build(self) -> _Module | None:
-        """The recorded program, if the traces are of only one."""
-        programs = [module for module in self._modules.values() if module.main]
-        return programs[0] if len(programs) == 1 else None
+        return spans | loader_touches(place), lost
 
 
 def _in_file(place: Places, start: np.ndarray, end: np.ndarray) -> Spans:
@@ -132,7 +121,7 @@ def _moved(module: _Module, elf: Elf) -> tuple[_Module, int]:
     here = _Module(elf.path, elf.build_id.hex(), True, [], has_code=module.has_code)
     found = np.empty(0, np.uint64)
     for touched, places in prediction.touches(elf.path, module.path, module.traces):
-        by_granule = np.isin(_granules(touched), module.granules, assume_unique=True)
+        by_granule = np.isin(touched // np.uint64(GRANULE), module.granules)
         here.granules = distinct(here.granules, _granules(places[by_granule]))
         here.entries = distinct(here.entries, places[~by_granule])
         found = distinct(found, _granules(touched))

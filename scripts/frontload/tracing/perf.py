@@ -31,12 +31,17 @@ EXECS = ("syscalls:sys_enter_execve", "syscalls:sys_enter_execveat")
 ACCESSES = ("exceptions:page_fault_user", "exceptions:page_fault_kernel")
 # The events of threads that do not run.
 RESTS = ("sched:sched_switch", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
+_ACCESS = "whether a fault was a read or a write"
+# What root may record: the events, or others in their place, and what is missing without them.
+_TRACEPOINTS = (
+    (((FILLS, WRITES), (FILLS, OLDER_WRITES)), "page-cache fills"),
+    ((EXECS,), "the beginning of exec"), ((ACCESSES,), _ACCESS),
+    ((RESTS,), "what the start waits for"))
 _A_BREAKPOINT = "mem:0x1000:x:u"
 
 GET_PERF = "install it: apt-get install linux-perf"
 _GET_FAULTS = "sysctl kernel.perf_event_paranoid=2 (or less); in a container: --cap-add=PERFMON"
 _GET_TRACEPOINTS = "record as root"
-_TRACEFS = "/sys/kernel/tracing"
 # Records wait in a buffer for each processor until perf writes them down. Without privileges the
 # kernel gives 516 KiB (kernel.perf_event_mlock_kb), of which the data must be a power of two.
 _SMALL_BUFFER_KIB = 512
@@ -48,7 +53,6 @@ class Recorder:
     """What perf records here. `events` are the command's, `requests` the system's."""
 
     tool: str  # "perf 6.1.187"
-    prefix: tuple[str, ...] = ()  # of perf itself, if it needs one
     events: tuple[str, ...] = ()
     requests: bool = False
     breakpoints: bool = False
@@ -70,99 +74,59 @@ class Recorder:
 
 def find() -> Recorder:
     """Tries out what perf can record."""
-    version = _output("perf", "version")
-    found = re.search(r"perf version (\S+)", version)
+    found = None
+    if is_there := shutil.which("perf") is not None:
+        found = re.search(r"perf version (\S+)", subprocess.run(
+            ("perf", "version"), stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            errors="replace").stdout)
     if not found:
-        why = "perf: not found" if shutil.which("perf") is None else "perf does not run"
+        why = "perf does not run" if is_there else "perf: not found"
         return Recorder("none", missing=(Missing("faults, fills, requests and phases", why,
                                                  GET_PERF),))
     # Locked, because others remove unlocked folders with this prefix.
     with scratch_folder("frontload-faults.") as folder:
-        return _Trial(f"perf {found[1]}", folder).result()
+        return _try_out(f"perf {found[1]}", folder)
 
 
-class _Trial:
-    def __init__(self, tool: str, folder: Path):
-        self._tool, self._folder = tool, folder
-        self._missing: list[Missing] = []
-        self._prefix: tuple[str, ...] = ()
-        # perf mounts it for all if it can; we leave nothing behind.
-        if os.geteuid() == 0 and not tracefs_is_mounted():
-            private = ("unshare", "--mount", "--propagation=private")
-            mounting = (*private, "sh", "-c",
-                        f'mount -t tracefs tracefs {_TRACEFS} && exec "$@"', "sh")
-            for prefix in (mounting, private):
-                if _run(*prefix, "true") is None:
-                    self._prefix = prefix
-                    break
+def _try_out(tool: str, folder: Path) -> Recorder:
+    missing: list[Missing] = []
 
-    def result(self) -> Recorder:
-        known = _known_accesses()
-        tracepoints = (FILLS, WRITES, *EXECS, *known, *RESTS)
-        # Where everything is permitted, as to root, one trial is enough.
-        if self._try((*FAULTS, *tracepoints, _A_BREAKPOINT)) is None \
-                and self._try((REQUESTS,), "--all-cpus") is None:
-            if not known:
-                self._lacks_accesses()
-            return Recorder(self._tool, self._prefix, (*FAULTS, *tracepoints), True, True,
-                            _buffer_kib(), tuple(self._missing))
-        return self._piecemeal()
-
-    def _piecemeal(self) -> Recorder:
-        # Asked for both modes, perf silently uses the permitted one.
-        not_in_kernel = self._try(_in_mode("k"))
-        events = list(_in_mode("u") if not_in_kernel else FAULTS)
-        if problem := self._try(events):
-            self._lacks("faults, fills, requests and phases", problem, _GET_FAULTS)
-            return Recorder(self._tool, missing=tuple(self._missing))
-        if not_in_kernel:
-            self._lacks("faults taken in kernel mode", not_in_kernel,
-                        "sysctl kernel.perf_event_paranoid=1 (or less), or record as root")
-        events += self._tracepoints((FILLS,), "page-cache fills")
-        if FILLS in events:
-            events += [OLDER_WRITES] if self._try((OLDER_WRITES,)) is None else \
-                self._tracepoints((WRITES,), "which fills were written, not read")
-        events += self._tracepoints(EXECS, "the beginning of exec")
-        if known := _known_accesses():
-            events += self._tracepoints(known, "whether a fault was a read or a write")
-        else:
-            self._lacks_accesses()
-        events += self._tracepoints(RESTS, "what the start waits for")
-        if no_requests := self._try((REQUESTS,), "--all-cpus"):
-            self._lacks("block requests", no_requests, _GET_TRACEPOINTS)
-        if no_breakpoints := self._try((_A_BREAKPOINT,)):
-            self._lacks("phases after exec", f"no hardware breakpoints: {no_breakpoints}",
-                        "record on a machine (or virtual machine) that has them")
-        return Recorder(self._tool, self._prefix, tuple(events), not no_requests,
-                        not no_breakpoints, _buffer_kib(), tuple(self._missing))
-
-    def _tracepoints(self, events: Sequence[str], what: str) -> Sequence[str]:
-        problem = self._try(events)
-        if problem is None:
-            return events
-        self._lacks(what, problem, _GET_TRACEPOINTS)
-        return ()
-
-    def _try(self, events: Sequence[str], *options: str) -> str | None:
+    def problem_with(events: Sequence[str], *options: str) -> str | None:
         """Why these events cannot be recorded; None if they can."""
-        trial = Recorder(self._tool).command(self._folder / "trial.data", events, *options)
-        return _run(*self._prefix, *trial, "true")
+        return _run(*Recorder(tool).command(folder / "trial.data", events, *options), "true")
 
-    def _lacks(self, what: str, why: str, remedy: str) -> None:
-        self._missing.append(Missing(what, why, remedy))
-
-    def _lacks_accesses(self) -> None:
-        self._lacks("whether a fault was a read or a write",
-                    f"Frontload does not know the error codes of faults on {platform.machine()}",
-                    "record on x86-64")
-
-
-def _known_accesses() -> tuple[str, ...]:
-    return ACCESSES if platform.machine() in ("x86_64", "i686") else ()
-
-
-def _in_mode(mode: str) -> tuple[str, ...]:
-    return tuple(f"{event}:{mode}" for event in FAULTS)
+    known = platform.machine() in ("x86_64", "i686")
+    if not known:
+        missing.append(Missing(_ACCESS, "Frontload does not know the error codes of faults on "
+                               f"{platform.machine()}", "record on x86-64"))
+    rows = [row for row in _TRACEPOINTS if known or row[1] != _ACCESS]
+    # Where everything is permitted, as to root, one trial is enough.
+    everything = (*FAULTS, *(event for row in rows for event in row[0][0]))
+    if not problem_with((*everything, _A_BREAKPOINT)) \
+            and not problem_with((REQUESTS,), "--all-cpus"):
+        return Recorder(tool, everything, True, True, _buffer_kib(), tuple(missing))
+    # Asked for both modes, perf silently uses the permitted one.
+    not_in_kernel = problem_with([f"{event}:k" for event in FAULTS])
+    events = [f"{event}:u" for event in FAULTS] if not_in_kernel else list(FAULTS)
+    if problem := problem_with(events):
+        missing.append(Missing("faults, fills, requests and phases", problem, _GET_FAULTS))
+        return Recorder(tool, missing=tuple(missing))
+    if not_in_kernel:
+        missing.append(Missing("faults taken in kernel mode", not_in_kernel, "sysctl "
+                               "kernel.perf_event_paranoid=1 (or less), or record as root"))
+    for alternatives, what in rows:
+        problems = list(map(problem_with, alternatives))
+        if None in problems:
+            events += alternatives[problems.index(None)]
+        else:
+            missing.append(Missing(what, str(problems[0]), _GET_TRACEPOINTS))
+    if no_requests := problem_with((REQUESTS,), "--all-cpus"):
+        missing.append(Missing("block requests", no_requests, _GET_TRACEPOINTS))
+    if no_breakpoints := problem_with((_A_BREAKPOINT,)):
+        missing.append(Missing("phases after exec", f"no hardware breakpoints: {no_breakpoints}",
+                               "record on a machine (or virtual machine) that has them"))
+    return Recorder(tool, tuple(events), not no_requests, not no_breakpoints, _buffer_kib(),
+                    tuple(missing))
 
 
 def _buffer_kib() -> int:
@@ -171,11 +135,6 @@ def _buffer_kib() -> int:
         return _SMALL_BUFFER_KIB
     share = _BUFFERS_KIB // (os.cpu_count() or 1)
     return max(_SMALL_BUFFER_KIB, min(_LARGE_BUFFER_KIB, 1 << (share.bit_length() - 1)))
-
-
-def tracefs_is_mounted() -> bool:
-    lines = Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines()
-    return any(line.split()[2] == "tracefs" for line in lines)
 
 
 def _run(*command: str) -> str | None:
@@ -187,21 +146,8 @@ def _run(*command: str) -> str | None:
         return f"{command[0]}: {problem.strerror}"
     if result.returncode == 0:
         return None
-    said = [line.strip() for line in result.stderr.splitlines() if line.strip()]
-    return _most_telling(said) or f"exit status {result.returncode}"
-
-
-def _most_telling(lines: list[str]) -> str:
-    """The line of perf's long explanation that names the problem."""
-    lines = [line.lstrip("\\_ ") for line in lines]
-    telling = [line for line in lines if re.search(r"permission|permitted|is limited|denied|"
-                                                   r"not supported|unknown|no such", line, re.I)]
-    return (telling or lines or [""])[0]
-
-
-def _output(*command: str) -> str:
-    try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
-                              encoding="utf-8", errors="replace").stdout
-    except OSError:
-        return ""
+    # perf explains at length; one line names the problem.
+    said = [line.strip().lstrip("\\_ ") for line in result.stderr.splitlines() if line.strip()]
+    telling = [line for line in said if re.search(r"permission|permitted|is limited|denied|"
+                                                  r"not supported|unknown|no such", line, re.I)]
+    return next(iter(telling or said), f"exit status {result.returncode}")

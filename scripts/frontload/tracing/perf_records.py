@@ -29,7 +29,7 @@ _MMAP = re.compile(rb"PERF_RECORD_MMAP2 (-?\d+)/(-?\d+): \[(0x[0-9a-f]+)\((0x[0-
                    rb"(0x[0-9a-f]+|0) ([0-9a-f]+):([0-9a-f]+) (\d+) (\d+)\]: (\S{4}) (.*)$",
                    re.DOTALL)
 _COMM = re.compile(rb"PERF_RECORD_COMM( exec)?: (.*):(-?\d+)/(-?\d+)$", re.DOTALL)
-_TASK = re.compile(rb"PERF_RECORD_(FORK|EXIT)\((-?\d+):(-?\d+)\):\((-?\d+):(-?\d+)\)$")
+_TASK = re.compile(rb"PERF_RECORD_(FORK|EXIT)\((-?\d+):(-?\d+)\):\((-?\d+):-?\d+\)$")
 _LOST = re.compile(rb"PERF_RECORD_LOST(?:_SAMPLES)?\b\D*(\d+)")
 _FAULT = re.compile(rb"(major|minor)-faults(?::u)?:\s+([0-9a-f]+)\s+([0-9a-f]+)$")
 _BREAKPOINT = re.compile(rb"mem:0x[0-9a-f]+:x:u:\s+[0-9a-f]+\s+([0-9a-f]+)$")
@@ -77,7 +77,6 @@ class Comm(Record):
 @dataclass(frozen=True, slots=True)
 class Fork(Record):
     parent: int
-    parent_tid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,31 +196,27 @@ def _script(path: Path, fields: str) -> Iterator[Record]:
 
 def parse(lines: Iterable[bytes]) -> Iterator[Record]:
     """The records in a text of perf script; other lines are skipped."""
+    for head, text in _entries(lines):
+        who = head.process or 0, head.thread, head.time
+        what = text.removesuffix(b"\n")
+        record = _of_the_kernel(who, what) if what.startswith(b"PERF_RECORD_") \
+            else _sample(who, head.flags, what)
+        if record is not None:
+            yield record
+
+
+def _entries(lines: Iterable[bytes]) -> Iterator[tuple[Head, bytes]]:
     head, what = None, b""
     for line in lines:
-        if found := _head(line):
-            yield from _record(head, what)
-            head, what = found, found.rest
-        else:
+        found = perf_script.head(line, has_name=False)
+        if found is None or found.process is None:
             what += line
-    yield from _record(head, what)
-
-
-def _head(line: bytes) -> Head | None:
-    head = perf_script.head(line, has_name=False)
-    return head if head and head.process is not None else None
-
-
-def _record(head: Head | None, what: bytes) -> Iterator[Record]:
-    if head is None or head.process is None:
-        return
-    who, what = (head.process, head.thread, head.time), what.removesuffix(b"\n")
-    if what.startswith(b"PERF_RECORD_"):
-        record = _of_the_kernel(who, what)
-    else:
-        record = _sample(who, head.flags, what)
-    if record is not None:
-        yield record
+            continue
+        if head:
+            yield head, what
+        head, what = found, found.rest
+    if head:
+        yield head, what
 
 
 def _of_the_kernel(who: tuple[int, int, int], what: bytes) -> Record | None:
@@ -235,9 +230,9 @@ def _of_the_kernel(who: tuple[int, int, int], what: bytes) -> Record | None:
         return Comm(int(found[3]), int(found[4]), time, os.fsdecode(found[2]),
                     found[1] is not None)
     if found := _TASK.match(what):
-        kind, pid, tid, parent, parent_tid = found.groups()
+        kind, pid, tid, parent = found.groups()
         if kind == b"FORK":
-            return Fork(int(pid), int(tid), time, int(parent), int(parent_tid))
+            return Fork(int(pid), int(tid), time, int(parent))
         return Exit(int(pid), int(tid), time)
     if found := _LOST.match(what):
         return Lost(*who, int(found[1]))

@@ -1,16 +1,13 @@
 """frontload faults: one start of a command, fault by fault."""
 
 import argparse
-from contextlib import ExitStack
 
 from frontload.base import errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import STDOUT, write_output
-from frontload.base.ready import Ready
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, count
 from frontload.cli.parser import Parser
-from frontload.device.kinds import Device
 
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what enters the page
@@ -59,28 +56,15 @@ def make_parser() -> Parser:
 
 def run(args: argparse.Namespace) -> int:
     device, ready = device_options.chosen(args), ready_options.of_recording(args)
-    with processes.unwinding_on_signals():
-        return _record(args, device, ready)
-
-
-def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
-    from frontload.measure.launcher import Launcher
-    from frontload.measure.on_device import on_device
-    from frontload.measure.plan import Variant
 
-    with ExitStack() as stack:
-        launcher, described = Launcher(end_with_us=True, ready=ready), None
-        if device:
-            named = tuple(start.files(args.command, args.evict))
-            launcher, described = stack.enter_context(
-                on_device(device, [Variant("", tuple(args.command), named)], args.extra, ready))
+    with processes.unwinding_on_signals():
         started = start.record(
             args.command, args.name, condition=args.condition, evict=args.evict,
             evict_seen=args.evict_seen, allow_warm=args.allow_warm, until=args.until,
-            warmup=args.warmup, launcher=launcher)
-    made, sample = started.document | {"device": described}, started.sample
+            warmup=args.warmup, ready=ready, device=device, extra=args.extra)
+    made, sample = started.document, started.sample
     if args.json:
         write_output(args.json, document.dump(made))
     if args.json != STDOUT:

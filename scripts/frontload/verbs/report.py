@@ -1,8 +1,11 @@
 """frontload report: what starts read, as a page to look at."""
 
 import argparse
+import os
+import re
+from dataclasses import replace
 
-from frontload.base import errors
+from frontload.base import errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT, write_if_changed, write_output
 from frontload.base.ready import Ready
@@ -81,11 +84,10 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--until-..., --for and --tty are for starts that are recorded now, with "
                          "--variant")
     # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.profile import trace
     from frontload.report import model
 
     if args.variant:
-        from frontload.base import processes
-
         with processes.unwinding_on_signals():
             recordings = _record(args, device, ready)
     else:
@@ -94,9 +96,8 @@ def run(args: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise Failure("two variants have the same name",
                       note="name each of them: before=FAULTS.json after=FAULTS.json")
-    document = model.build(
-        recordings, traces=_traces(args.traces), maps=args.map, binaries=args.binary,
-        title=args.title)
+    document = model.build(recordings, traces=trace.expand(args.traces), maps=args.map,
+                           binaries=args.binary, title=args.title)
     if args.output:
         from frontload.report import page
 
@@ -108,9 +109,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _read(inputs: list[str]) -> list:
     """The recorded starts in files, under the given names."""
-    import os
-    from dataclasses import replace
-
     from frontload.report import recorded
 
     found = []
@@ -126,54 +124,29 @@ def _read(inputs: list[str]) -> list:
 
 def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> list:
     """Records a start of each variant, from cold."""
-    import os
-    from contextlib import ExitStack
-
     from frontload.faults import document, start
-    from frontload.measure.launcher import Launcher
-    from frontload.measure.on_device import on_device
     from frontload.measure.plan import make_variants
     from frontload.report import recorded
 
     found = []
     for variant in make_variants(args.inputs, args.variant, args.evict):
-        with ExitStack() as stack:
-            launcher, described = Launcher(end_with_us=True, ready=ready), None
-            if device:
-                launcher, described = stack.enter_context(
-                    on_device(device, [variant], args.extra, ready))
-            started = start.record(variant.command, variant.name, evict=variant.files,
-                                   evict_seen=args.evict_seen, allow_warm=args.allow_warm,
-                                   until=args.until, launcher=launcher)
+        started = start.record(variant.command, variant.name, evict=variant.files,
+                               evict_seen=args.evict_seen, allow_warm=args.allow_warm,
+                               until=args.until, ready=ready, device=device, extra=args.extra)
         if started.sample.failed:
             raise Failure(started.sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
                           note="frontload faults --ignore-failure --json FILE records it anyway, "
                                "and report takes that FILE")
-        made = started.document | {"device": described}
-        if made["faults"] is None:
-            _warn(variant.name, made["missing"])
-        data, path = document.dump(made), f"{_file_name(variant.name)}.faults.json"
+        made = started.document
+        # A page without any fault is useless, so the remedies are reported at once.
+        for each in made["missing"] if made["faults"] is None else ():
+            errors.warning(f"{variant.name}: not recorded: {each['what']}: {each['why']}")
+            if each["remedy"]:
+                errors.note(each["remedy"])
+        data, path = document.dump(made), re.sub(r"[^\w.+-]", "_", variant.name) + ".faults.json"
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
             path = os.path.join(args.keep, path)
             write_if_changed(path, data)
         found.append(recorded.parse(data, path))
     return found
-
-
-def _warn(variant: str, missing: list[dict]) -> None:
-    """A page without any fault is useless, so the remedies are reported at once."""
-    for each in missing:
-        errors.warning(f"{variant}: not recorded: {each['what']}: {each['why']}")
-        if each["remedy"]:
-            errors.note(each["remedy"])
-
-
-def _file_name(variant: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "._+-" else "_" for letter in variant)
-
-
-def _traces(paths: list[str]) -> list[str]:
-    from frontload.profile import trace
-
-    return trace.expand(paths)

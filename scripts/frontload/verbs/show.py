@@ -76,7 +76,6 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
     from frontload.profile import format as profile
     from frontload.profile import summary, touch_names, trace
     from frontload.reading import listing
-    from frontload.reading import summary as reading
 
     with files.open_input(path, note="make a trace with: frontload record -- COMMAND") as stream:
         start = stream.read(64)
@@ -90,7 +89,7 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
                 summary.entries(startup))
     if start.startswith(listing.MAGIC):
         found = listing.read(path)
-        return {"path": path, "is": LIST, **reading.describe(found)}, reading.ranges(found)
+        return {"path": path, "is": LIST, **listing.describe(found)}, listing.entries(found)
     raise BadData(path, "is empty" if not start else
                   "is neither a trace, nor a startup profile, nor a reading list", offset=0,
                   note="frontload record makes traces, frontload profile startup profiles, and "
