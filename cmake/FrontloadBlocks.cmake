@@ -34,16 +34,15 @@ function(_frontload_add_blocks target)
   if(NOT file)
     return()
   endif()
-  get_target_property(mode ${target} FRONTLOAD_MODE)
   set(options -fbasic-block-address-map)
   # Where the linker compiles.
   set(linked --lto-basic-block-address-map)
-  set(is_used OFF)
-  if(mode STREQUAL "use" AND EXISTS "${file}")
-    set(is_used ON)
+  set(again "")
+  if(FRONTLOAD STREQUAL "use" AND EXISTS "${file}")
+    set(again "${file}")
     list(APPEND options "-fbasic-block-sections=list=${file}")
     list(APPEND linked "--lto-basic-block-sections=${file}")
-  elseif(mode STREQUAL "use")
+  elseif(FRONTLOAD STREQUAL "use")
     message(WARNING "${file}: there are no basic blocks yet: ${target} is compiled with whole "
       "functions.\n  Record them with -DFRONTLOAD=record and the target frontload-train, then "
       "configure again.")
@@ -52,10 +51,6 @@ function(_frontload_add_blocks target)
     _frontload_own_option(option "${option}")
     target_link_options(${target} PRIVATE "${option}")
   endforeach()
-  set(again "")
-  if(is_used)
-    set(again "${file}")
-  endif()
   _frontload_compile_linked(${target} BLOCKS "files of blocks" "${file}" "${again}"
     COMPILE_LANG_AND_ID:@,Clang "${options}")
 endfunction()
@@ -72,6 +67,6 @@ function(_frontload_keep_trained_blocks result target trained)
     COMMAND "${bin}/frontload" order "${trained}" --linker clang --binary "$<TARGET_FILE:${target}>"
       --min-match 0 -o "${trained}.blocks"
     COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}.blocks" "-DPROFILE=${file}"
-      "-DTARGET=${target}" -DTOOL=frontload-train -P "${_frontload_scripts}/KeepProfile.cmake"
+      "-DTARGET=${target}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/scripts/KeepProfile.cmake"
     PARENT_SCOPE)
 endfunction()

@@ -137,3 +137,20 @@ function(_frontload_compile_linked target kind what file again when options)
     endif()
   endforeach()
 endfunction()
+
+# INSTRUMENT, in mode record: the target and what is linked into it record themselves, for machines
+# that do not allow ptrace.
+function(_frontload_instrument target)
+  get_target_property(is_wanted ${target} FRONTLOAD_INSTRUMENT)
+  if(NOT is_wanted)
+    return()
+  endif()
+  _frontload_compile_linked(${target} GCC_INSTRUMENT "" ON ""
+    COMPILE_LANG_AND_ID:@,GNU -finstrument-functions)
+  # clang can leave out inlined functions, which do not exist in the program.
+  _frontload_compile_linked(${target} CLANG_INSTRUMENT "" ON ""
+    COMPILE_LANG_AND_ID:@,Clang,IntelLLVM -finstrument-functions-after-inlining)
+  get_property(library GLOBAL PROPERTY FRONTLOAD_RT_LIBRARY)
+  # Not by target_link_libraries, whose calls for a target must all have a keyword or none.
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES "${library}")
+endfunction()

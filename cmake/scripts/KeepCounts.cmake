@@ -3,39 +3,14 @@
 #
 #   KIND     clang: COUNTS has .profraw files, which llvm-profdata (TOOL) merges into the file PROFILE
 #            gcc: COUNTS has a .gcda file for each object, below the path of the object's folder.
-#            PROFILE becomes a folder with these, named as -fprofile-use looks for them, and a file
-#            `contents` with their hashes, which changes if any of them does. Other files there stay
+#            The folder PROFILE gets these, named as -fprofile-use looks for them, in place of its
+#            .gcda files, and a file `contents` with their hashes, which changes if any of them does
 #   FOLDER   the build folder
 #   TARGET   the target, for messages
 cmake_minimum_required(VERSION 3.25)
 
 function(fail what)
   message(FATAL_ERROR "frontload-train: error: ${TARGET}: ${what}\n  frontload-train: note: ${ARGV1}")
-endfunction()
-
-# Sets `result` to the counts that an earlier training left in a folder: only files named in its
-# `contents` are ours. A folder without that file, or with another of that name, is not.
-function(read_contents result folder)
-  set(names "")
-  if(EXISTS "${folder}")
-    set(text "not ours")
-    if(EXISTS "${folder}/contents" AND NOT IS_DIRECTORY "${folder}/contents")
-      file(READ "${folder}/contents" text)
-    endif()
-    while(text MATCHES "^([0-9a-f]+)  ([^/\n]+[.]gcda)\n(.*)$")
-      set(text "${CMAKE_MATCH_3}")
-      list(APPEND names "${CMAKE_MATCH_2}")
-      string(LENGTH "${CMAKE_MATCH_1}" digits)
-      if(NOT digits EQUAL 64)
-        set(text "not ours")
-      endif()
-    endwhile()
-    if(NOT text STREQUAL "")
-      fail("${folder}: exists, but is not a PGO profile of frontload-train" "move it away, or name \
-another place: frontload_target(${TARGET} PGO PGO_PROFILE <folder>)")
-    endif()
-  endif()
-  set(${result} "${names}" PARENT_SCOPE)
 endfunction()
 
 # Renames a file that was copied beside its place, or stops; `problem` is the copy's error, if any.
@@ -103,9 +78,6 @@ else()
   file(WRITE "${new}/contents" "${contents}")
   execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${new}/contents" "${PROFILE}/contents"
     RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
-  if(differs)
-    read_contents(old "${PROFILE}")
-  endif()
 endif()
 
 if(NOT differs)
@@ -118,13 +90,12 @@ else()
   # One by one, so that there is a profile at any time. Their list comes last: if a training is
   # interrupted before that, the next one does this again.
   file(MAKE_DIRECTORY "${PROFILE}")
+  file(GLOB old RELATIVE "${PROFILE}" "${PROFILE}/*.gcda")
   foreach(name IN LISTS names ITEMS contents)
     file(COPY_FILE "${new}/${name}" "${PROFILE}/${name}.${suffix}" RESULT problem)
     keep("${PROFILE}/${name}.${suffix}" "${PROFILE}/${name}")
   endforeach()
-  if(names)
-    list(REMOVE_ITEM old ${names})
-  endif()
+  list(REMOVE_ITEM old ${names})
   foreach(name IN LISTS old)
     file(REMOVE "${PROFILE}/${name}")
   endforeach()

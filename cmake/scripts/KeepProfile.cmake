@@ -1,7 +1,6 @@
-# Run (cmake -P) at the end of a training or a renewal: brings the new profile to the source tree if
+# Run (cmake -P) at the end of a training: brings the new profile to the source tree if
 # it differs from the old one, by writing a file beside it and renaming that.
 #
-#   TOOL     the calling target, for messages
 #   TRAINED  the new profile, in the build tree, where it stays
 #   PROFILE  its place in the source tree
 #   TARGET   the target, for messages
@@ -12,7 +11,7 @@ if(EXISTS "${PROFILE}")
   execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${TRAINED}" "${PROFILE}"
     RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
   if(NOT differs)
-    message(STATUS "${TOOL}: ${PROFILE} is unchanged")
+    message(STATUS "frontload-train: ${PROFILE} is unchanged")
     return()
   endif()
 endif()
@@ -27,9 +26,9 @@ if(problem STREQUAL "0")
 endif()
 if(NOT problem STREQUAL "0")
   file(REMOVE "${beside}")
-  message(FATAL_ERROR "${TOOL}: error: ${PROFILE}: cannot be written: ${problem}\n"
-    "  ${TOOL}: note: the new profile is ${TRAINED}\n"
-    "  ${TOOL}: note: copy it there by hand, or name another place: "
+  message(FATAL_ERROR "frontload-train: error: ${PROFILE}: cannot be written: ${problem}\n"
+    "  frontload-train: note: the new profile is ${TRAINED}\n"
+    "  frontload-train: note: copy it there by hand, or name another place: "
     "frontload_target(${TARGET} PROFILE <file>)")
 endif()
-message(STATUS "${TOOL}: wrote ${PROFILE}")
+message(STATUS "frontload-train: wrote ${PROFILE}")

@@ -107,7 +107,7 @@ frontload_target(goods)
 
 @pytest.mark.parametrize("prefix, minimum", [
     ("add_link_options(-fuse-ld=bfd -Wl,--gc-sections)\n", "3.25"),
-    ("set(CMAKE_LINKER_TYPE BFD)\ncheck_frontload_supported()\n", "3.29")])
+    ("set(CMAKE_LINKER_TYPE BFD)\n", "3.29")])
 def test_other_linkers(project, prefix, minimum, run):
     """The project's own choice of a linker, and link options, are for its other targets."""
     version = run("cmake", "--version").stdout.split()[2]
@@ -119,25 +119,6 @@ def test_other_linkers(project, prefix, minimum, run):
     p.profile()
     p.use("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=bfd")
     assert has_front(p.built()) and linker(p.built("other")) == "other"
-
-
-def test_own_layout(project):
-    """Who lays a target out by hand has no front, and a warning; a script may place nothing."""
-    script = "${CMAKE_SOURCE_DIR}/layout.ld"
-    options = {"a": (f"-Wl,-T,{script}", "-T "), "b": (f"-T{script}", "-T"),
-               "c": (f"LINKER:--script={script}", "--script="),
-               "d": ("SHELL:-Xlinker --section-start=.shop=0x9000000", "--section-start="),
-               "app": ("-T;${CMAKE_SOURCE_DIR}/symbols.ld", None)}
-    p = apps(project, {name: f'target_link_options({{}} PRIVATE "{how}")'
-                       for name, (how, _) in options.items()})
-    p.path("layout.ld").write_text("SECTIONS { .shop : { *(.shop) } } INSERT AFTER .data;\n")
-    p.path("symbols.ld").write_text("shop_size = 42; /* no */ \n")
-    said = p.use()
-    for name, (_, option) in options.items():
-        assert option is None or f"{name} is linked without a front: {option}" in said
-    assert "decides the layout itself" in said
-    assert fronts(p, options) == {"app"}
-    assert "cannot be recorded" in p.configure("-DFRONTLOAD=record", code=1)
 
 
 @pytest.mark.parametrize("languages", ["C", "C CXX"])
@@ -154,15 +135,14 @@ def test_unknown_compiler(project, languages):
 
 @pytest.mark.parametrize("flags", ["", "-flto"])
 def test_gcc_with_lto(project, flags):
-    """Linked plainly, with a warning; the last option counts, fat objects are for any linker."""
+    """Linked plainly, with a warning; fat objects are for any linker."""
     options = {"ipo": LTO, "own": "target_compile_options({} PRIVATE -flto)",
-               "again": "target_compile_options({} PRIVATE -fno-lto -flto=auto)",
                "fat": "target_compile_options({} PRIVATE -flto -ffat-lto-objects)",
                "without": "target_compile_options({} PRIVATE -fno-lto)\n"
                           "target_link_options({} PRIVATE -fno-lto)", "plain": ""}
     p = apps(project, options)
     said = p.use(f"-DCMAKE_C_FLAGS_RELEASE={flags}")
-    plainly = {"ipo", "own", "again"} | ({"plain"} if flags else set())
+    plainly = {"ipo", "own"} | ({"plain"} if flags else set())
     for name in plainly:
         assert f"{name} is linked without a front: gcc's link-time optimization" in said
     assert "INTERPROCEDURAL_OPTIMIZATION OFF" in said

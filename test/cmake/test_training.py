@@ -1,9 +1,8 @@
-"""What trainings record: workloads and their weights, ends of startup, data, and programs that
-record themselves."""
+"""What trainings record: commands, ends of startup, data, and programs that record themselves."""
 
 import pytest
 from abilities import needs
-from projects import has_front, is_ordered, names
+from projects import APP, has_front, is_ordered, names
 
 STEPS = """
 #include <signal.h>
@@ -36,13 +35,13 @@ def ours(profile) -> list[str]:
 
 @needs("valgrind")
 def test_commands(project):
-    """Commands make one profile, weighted by workload, up to where startup ends; DATA too."""
+    """Commands make one profile, up to where startup ends; DATA too."""
     p = project().write("""
 add_executable(app main.c)
 frontload_target(app PROFILE startup/app.startup
   TRAIN COMMAND app
-        COMMAND app other WORKLOAD usual WEIGHT 5
-        COMMAND app other WORKLOAD usual)
+        COMMAND app other
+        COMMAND app other)
 add_executable(until main.c)
 frontload_target(until UNTIL second
   TRAIN COMMAND sh -c "pwd >> ${CMAKE_BINARY_DIR}/where && exec $<TARGET_FILE:until>"
@@ -61,10 +60,10 @@ frontload_target(data DATA
     profile = p.path("startup/app.startup")
     assert sorted(ours(profile)) == ["first", "main", "second", "third"]
     lines = profile.read_text().splitlines()
-    assert "runs 11" in lines
+    assert "runs 3" in lines
     entries = [line.split("\t") for line in lines if "\t" in line]
     counts = {fields[5]: int(fields[2].split("=")[0]) for fields in entries}
-    assert (counts["first"], counts["third"], counts["main"]) == (1, 10, 11)
+    assert (counts["first"], counts["third"], counts["main"]) == (1, 2, 3)
 
     found = ours(p.path("until.startup"))
     assert found[:2] == ["main", "first"] and "third" not in found
@@ -81,12 +80,8 @@ frontload_target(data DATA
     ("clang", "Ninja Multi-Config"), pytest.param("gcc", "Ninja", marks=pytest.mark.slow),
     pytest.param("gcc", "Unix Makefiles", marks=pytest.mark.slow)])
 def test_instrument(project, compiler, generator):
-    """Programs that record themselves have a tree of their own, made only to train."""
+    """Programs that record themselves are compiled for it in mode record only."""
     p = project(compiler=compiler, generator=generator).write("""
-option(SHOP_HAS_MORE "An option of the project" OFF)
-if(NOT SHOP_HAS_MORE)
-  message(FATAL_ERROR "the option got lost")
-endif()
 add_library(goods STATIC greet.c)
 add_executable(app main.c)
 target_link_libraries(app PRIVATE goods)
@@ -95,15 +90,23 @@ add_executable(app2 main.c)
 target_link_libraries(app2 goods)
 frontload_target(app2 INSTRUMENT TRAIN COMMAND app2)
 """)
-    p.configure("-DFRONTLOAD=record", "-DSHOP_HAS_MORE=ON", "-DCMAKE_C_FLAGS=-fno-inline")
-    p.build()
-    assert b"__cyg_profile_func_enter" not in p.built().read_bytes()
-    assert not (p.binary / "frontload-instrumented/CMakeCache.txt").exists()
+    p.configure("-DFRONTLOAD=record", "-DCMAKE_C_FLAGS=-fno-inline")
     p.build("frontload-train")
+    assert b"__cyg_profile_func_enter" in p.built().read_bytes()
     for app in ("app", "app2"):
         found = names(p.path(f"{app}.startup"))
         assert "main" in found and "greet" in found and "never" not in found
     assert p.rebuilt_by() == set()
-    p.configure("-DFRONTLOAD=use")
-    assert p.rebuilt_by() == {"app", "app2"}
+    p.use()
     assert is_ordered(p.built(), "greet", "rare")
+    assert b"__cyg_profile_func_enter" not in p.built().read_bytes()
+
+
+@needs("ptrace")
+def test_a_command_that_fails_changes_no_profile(project):
+    p = project().write(APP.replace("COMMAND app", "COMMAND app COMMAND false"))
+    p.profile()
+    before = p.path("app.startup").read_bytes()
+    p.configure("-DFRONTLOAD=record")
+    p.build("frontload-train", code=1)
+    assert p.path("app.startup").read_bytes() == before

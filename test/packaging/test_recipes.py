@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -91,8 +90,6 @@ def test_a_recipe_fails_when_the_profile_rots_and_makes_a_new_one(shell, tmp_pat
     status, said, after = run("refresh")
     assert status == 0, said
     assert "welcome" in after and "welcome" not in before
-    label = re.search(r"^generations ([0-9-]+):", after, re.MULTILINE)
-    assert date.fromisoformat(label[1]) and "greet" in after  # what is old fades
     assert shell("remote.git", f"git show startup-profile:{PROFILE}")[1] == after
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 from frontload.auto import link_command, link_sources, linker_options, relink, watched_build
-from frontload.auto.link_sources import Given, Search
+from frontload.auto.link_sources import Search
 from frontload.base import response_files
 from frontload.base.errors import Failure
 from hypothesis import given
@@ -45,15 +45,13 @@ def test_what_links_no_program_is_no_link(text):
 
 
 def test_words_are_read_as_a_shell_reads_them(tmp_path):
-    """One is asked where it has to be, but nothing is run of a text that does not link."""
+    """But nothing is run: what only a shell can evaluate stays as written, and is refused."""
     text = "cd sub\\ dir; cc 'a b.o' \"c\\\"d.o\" -DX='$y' -o app 2>&1 >log # cc other.o"
     assert links(text) == [("/build/sub dir", ["cc", "a b.o", 'c"d.o', "-DX=$y", "-o", "app"])]
-    for name in ("x.o", "y.o"):
-        (tmp_path / name).touch()
-    assert links("cc *.o `echo -lm -lz` $(printf %s -pthread) -o app", str(tmp_path)) == [
-        (str(tmp_path), ["cc", "x.o", "y.o", "-lm", "-lz", "-pthread", "-o", "app"])]
-    assert links(f"touch `touch {tmp_path}/made`; cc -c $(touch {tmp_path}/made)") == []
-    assert not (tmp_path / "made").exists()
+    assert links('cc "\\$ORIGIN" `echo -lm` -o app $(touch a b)') == [
+        ("/build", ["cc", "$ORIGIN", "`echo -lm`", "-o", "app", "$(touch a b)"])]
+    with pytest.raises(Failure, match="only a shell can evaluate this"):
+        command("gcc a.o $(pkg-config --libs x) -o app", tmp_path)
 
 
 @given(st.text("abcgo.-+=/ \t\n\"'\\$(){}|&;<>#`*?[]~:")
@@ -62,7 +60,7 @@ def test_words_are_read_as_a_shell_reads_them(tmp_path):
                   ).map(" ".join))
 def test_any_text_is_gone_through_without_running_it(text):
     """Logs and build files hold what one likes: what is no command is left out."""
-    for link in link_command.in_text(text, "/build", "a test", evaluate=False):
+    for link in link_command.in_text(text, "/build", "a test"):
         assert link.arguments and link_command.is_link(link.arguments)
 
 
@@ -78,33 +76,30 @@ def test_the_last_link_of_a_program_in_the_log_counts(tmp_path, monkeypatch):
         {"directory": str(tmp_path), "output": out, "arguments": [
             "frontload-cc", "--mode=record", "cc", f"{name}.o", "-o", out]})
         + "\n" for name, out in (("old", "app"), ("new", "app"), ("x", "other"))))
-    for known in (Given(log=str(log)), Given()):
-        found = Search(str(tmp_path / "app"), known).find()
+    for known in (str(log), None):
+        found = Search(str(tmp_path / "app"), log=known).find()
         assert found.arguments == ("cc", "new.o", "-o", "app") and found.source == str(log)
         monkeypatch.setenv("FRONTLOAD_LINK_LOG", str(log))
     # Names may have any bytes.
     folder = os.fsencode(tmp_path) + b"/M\xfcll"
     os.mkdir(folder)
     log.write_bytes(b'{"directory": "%s", "arguments": ["cc", "\xff.o", "-o", "app"]}\n' % folder)
-    found = Search(os.fsdecode(folder) + "/app", Given(log=str(log))).find()
+    found = Search(os.fsdecode(folder) + "/app", log=str(log)).find()
     assert os.fsencode(found.directory) == folder
     assert os.fsencode(found.arguments[1]) == b"\xff.o"
 
 
 @pytest.mark.parametrize("text", ["nonsense", "[]", '{"arguments": ["cc"]}',
-                                  '{"directory": "/", "arguments": "cc a.o"}',
                                   '{"directory": "/", "arguments": [1]}'])
-def test_damaged_lines_of_a_log_are_told_and_cost_no_others(tmp_path, capsys, text):
-    """The file is somebody else's; if it has no other line, that is an error."""
+def test_damaged_lines_of_a_log_are_told_and_cost_no_others(tmp_path, text):
+    """The file is somebody else's."""
     log = tmp_path / "links.jsonl"
-    log.write_text(f"\n{text}\n")
-    with pytest.raises(Failure, match=f"{log}:2"):
-        link_sources.read_log(str(log))
     line = json.dumps({"directory": str(tmp_path), "arguments": ["cc", "a.o", "-o", "app"]})
-    log.write_text(f'{line}\n{text}\n{line}\n{line[:-9]}\n')
-    assert len(link_sources.read_log(str(log))) == 2
-    said = capsys.readouterr().err
-    assert f"{log}:2: " in said and "2 damaged lines are left out" in said
+    log.write_text(f'\n{line}\n{text}\n{line}\n{line[:-9]}\n')
+    found, damaged = link_sources.read_log(str(log))
+    assert (len(found), damaged) == (2, 2)
+    with pytest.raises(Failure, match="none of this program, and 2 damaged lines"):
+        Search(str(tmp_path / "other"), log=str(log)).find()
 
 
 NINJA = """\
@@ -122,13 +117,13 @@ def test_ninja_tells_what_was_in_response_files_of_each_configuration(tmp_path):
         (tmp_path / name).write_text(NINJA.format(output=output, objects="a.o b.o"))
     before = sorted(tmp_path.iterdir())
     for output in ("Debug/app", "Release/app"):
-        found = Search(str(tmp_path / output), Given()).find()
+        found = Search(str(tmp_path / output)).find()
         assert found.arguments == ("c++", "a.o", "b.o", "-Wl,-z now", "-o", output)
         assert found.directory == str(tmp_path)
     assert sorted(tmp_path.iterdir()) == before
     with pytest.raises(Failure, match=r"links other in .*, not .*/app"):
-        Search(str(tmp_path / "app"), Given(link="cc a.o -o other",
-                                            build_folder=str(tmp_path))).find()
+        Search(str(tmp_path / "app"), link="cc a.o -o other",
+               build_folder=str(tmp_path)).find()
     link, = link_command.in_text("cc @x.rsp -o app", str(tmp_path), "a test")
     with pytest.raises(Failure, match=r"x\.rsp: the response file of the link is gone") as failed:
         link.expanded()
@@ -161,23 +156,20 @@ def command(text, tmp_path, **options):
     return relink.command_for(link, "new", relink.Options(**options))
 
 
-def test_gcc_gets_a_folder_and_clang_the_path_of_the_linker(tmp_path, llvm, tools, build):
-    """Each driver is told of ld.frontload in the way that it knows."""
+def test_drivers_get_the_folder_of_the_linker(tmp_path, llvm, tools, build):
+    """In which ld.frontload has the name that they look for."""
     made = command("gcc a.o -fuse-ld=gold -o app", tmp_path, profile="p")
-    assert made == ["gcc", "-B", str(build / "lib/frontload/gcc"), "-fuse-ld=lld", "a.o",
+    by_folder = ["-B", str(build / "lib/frontload/gcc"), "-fuse-ld=lld"]
+    assert made == ["gcc", *by_folder, "a.o",
                     "-Wl,--startup-profile=p", "-Wl,--front-always", "-o", "new"]
     made = command(f"{llvm}/clang a.o --ld-path=/x/ld.lld -oapp", tmp_path, profile="p",
                    min_match=50)
-    assert made == [f"{llvm}/clang", f"--ld-path={build}/bin/ld.frontload", "a.o",
+    assert made == [f"{llvm}/clang", *by_folder, "a.o",
                     "-Wl,--startup-profile=p", "-Wl,--front-always", "-Wl,--min-match=50", "-o",
                     "new"]
     made = command("ld.bfd a.o -o app", tmp_path, profile="p")
     assert made == [f"{build}/bin/ld.frontload", "a.o", "--startup-profile=p", "--front-always",
                     "-o", "new"]
-    (tmp_path / "cc").write_text("#!/bin/sh\necho tcc version 0.9\n")
-    (tmp_path / "cc").chmod(0o755)
-    with pytest.raises(Failure, match="neither gcc nor clang"):
-        command(f"{tmp_path}/cc a.o -o app", tmp_path)
 
 
 @pytest.mark.parametrize("option", [

@@ -18,7 +18,7 @@ def test_wrong_use_is_exit_2(frontload, tmp_path):
         (tmp_path / name).write_text("raise SystemExit('imported from the current folder')")
     result = frontload(code=2, cwd=tmp_path)
     assert result.stdout == "" and "usage: frontload" in result.stderr
-    assert "# start here" in result.stderr and "    measure " in result.stderr
+    assert "# start here" in result.stderr and "\n  measure " in result.stderr
 
 
 def test_a_recorded_program_does_not_see_the_launchers_environment(frontload, tmp_path):

@@ -1,4 +1,4 @@
-"""frontload init: what it sees in a folder, what it says to add, and what it writes."""
+"""frontload init: what it sees in a folder, and what it says to add."""
 
 import functools
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 import auto_project
 import pytest
 from abilities import needs
-from frontload.auto import changes, detect, programs
+from frontload.auto import advice, build_folder, programs
 from frontload.auto.advice import target_of
 
 
@@ -53,105 +53,84 @@ def test_a_cmake_build_folder_is_read(init, say, source):
         assert step["file"] == str(source / "CMakeLists.txt")
         assert "  frontload_target(app TRAIN COMMAND app --version)" in step["lines"]
         assert found["advice"]["profile"] == str(source / "app.startup")
-        assert "app" in say("--target", "other", folder, code=2).err
+        assert "app" in say("--program", "other", folder, code=2).err
     for output in ("app", "/build/app-1.2"):
-        assert target_of(detect.look(str(source)), output).line == 5
+        assert target_of(build_folder.look(str(source)), output).line == 5
     assert "no such folder" in say(source / "no", code=2).err
-    # The File API tells where a target is defined also if its name is a variable.
-    lists = source / "CMakeLists.txt"
-    lists.write_text(lists.read_text().replace("add_executable(app ", "set(x app)\n"
-                                               "add_executable(${x} "))
-    target = init("--ask-cmake", "--target", "app", source)["folder"]["targets"][0]
-    assert (target["name"], target["kind"], target["output"], target["defined_in"],
-            target["line"]) == ("app", "program", str(app), str(lists), 6)
 
 
 def test_write_appends_to_the_file_of_the_target_once(say, source):
-    """The diff is shown; the rest of the file, its ends of lines and its permissions stay."""
+    """The rest of the file, its ends of lines and its permissions stay."""
     lists = source / "CMakeLists.txt"
     before = lists.read_bytes().replace(b"\n", b"\r\n")
     lists.write_bytes(before)
     lists.chmod(0o640)
-    assert "find_package(Frontload CONFIG)" in say("--target", "app", source).out
-    result = say("--write", "--target", "app", source)
+    assert "written" in say("--write", "--program", "app", source).err
     after = lists.read_bytes()
     assert after.startswith(before)
+    assert b"  frontload_target(app TRAIN COMMAND app --version)" in after
     assert after.count(b"\n") == after.count(b"\r\n")
     assert lists.stat().st_mode & 0o777 == 0o640
-    assert "+  frontload_target(app TRAIN COMMAND app --version)" in result.out
-    assert len([line for line in result.out.splitlines() if line[0:1] == "-"]) == 1  # the name
-    result = say("--write", "--target", "app", source)
-    assert "there already" in result.err and lists.read_bytes() == after
-    shown = say("--target", "app", source).out
-    assert "find_package(Frontload CONFIG)" not in shown and "-DFRONTLOAD=record" in shown
-    assert f"1. nothing: {lists} calls frontload_target(app) already\n" in shown
+    assert "there already" in say("--write", "--program", "app", source).err
+    assert lists.read_bytes() == after
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("if(X)\n  add_executable(app main.c)\nendif()\n", "in a block"),
-    ("add_executable(app main.c)\nreturn()\n", None),
-    ("return()\nadd_executable(app main.c)\n", "in a block"),
-    ("# add_executable(app main.c)\nadd_executable(${name} main.c)\n", "literally"),
-])
-def test_what_cannot_be_changed_safely_is_left(source, text, why):
+@pytest.mark.parametrize(("text", "code"), [
+    ("if(X)\n  add_executable(app main.c)\nendif()\n", 1),
+    ("# add_executable(app main.c)\nadd_executable(${name} main.c)\n", 1), ("", 1)])
+def test_what_cannot_be_changed_safely_is_left(say, source, text, code):
     """Lines in the wrong place would break the build, or do nothing."""
     (source / "CMakeLists.txt").write_text(text)
-    folder = detect.look(str(source))
-    training = changes.advice.Training("{}")
-    advised = changes.advice.advise(folder, "app", training)
-    change = changes.plan(folder, "app", training, advised)
-    assert (why or "") in change.obstacle and bool(change.obstacle) == bool(why)
+    said = say("--write", "--program", "app", source, code=code).err
+    assert "does not name the target" in said and "add the lines yourself" in said
+    assert (source / "CMakeLists.txt").read_text() == text
 
 
 def test_a_makefile_and_missing_section_flags_are_told(say, tmp_path):
-    """What is lost is said where nothing else would say it; --write makes the folder only."""
+    """What is lost is said where nothing else would say it."""
     source = auto_project.write(tmp_path, "Makefile")
     auto_project.with_make(source, "LDFLAGS=-s")
     text = say(source).out
     assert "make -C" in text and "frontload-cc" in text
     assert "-ffunction-sections" in text and "GNU ld" in text and "is stripped" in text
-    say("--write", source)
-    assert (source / "startup/README.md").read_text().startswith("# Startup profiles")
-    (source / "startup/README.md").write_text("mine")
-    assert "there already" in say("--write", source).err
-    assert (source / "startup/README.md").read_text() == "mine"
+    assert "is for the targets of CMake" in say("--write", source, code=2).err
 
 
 @pytest.mark.parametrize(("files", "system", "part"), [
-    (["Cargo.toml"], "cargo", "cargo frontload build"),
+    (["Cargo.toml"], "cargo", "cargo build --release"),
     (["go.mod"], "go", "-linkmode=external"),
     (["MODULE.bazel"], "bazel", "frontload_cc_binary"),
     (["configure.ac"], "autotools", "configure"),
     (["configure", "Makefile"], "make", "make -C"),  # nginx's script is none of Autoconf
-    (["Cargo.toml", "Makefile"], "cargo", "cargo frontload"),
+    (["Cargo.toml", "Makefile"], "cargo", "cargo build"),
     (["readme.txt"], "unknown", "frontload-cc"),
 ])
 def test_each_build_system_gets_lines_of_its_own(tmp_path, files, system, part):
     """By what its folder has in it; what nobody knows gets the wrapper."""
     for name in files:
         (tmp_path / name).touch()
-    assert detect.look(str(tmp_path)).system == system and part in advised(tmp_path)
+    assert build_folder.look(str(tmp_path)).system == system and part in advised(tmp_path)
 
 
 @pytest.mark.parametrize(("files", "said"), [
     (["CMakeLists.txt"], 'READY --until-listening=80 "--request=get \\"a\\;b\\"" --timeout=5 '
      'TRAIN COMMAND app --name "two words"'),
     (["Makefile"], "record -o traces --until-listening=80 '--request=get \"a;b\"' --timeout=5 -- "),
-    (["Cargo.toml"], "cargo frontload record --bin app --until-listening=80 '--request=get "
-     "\"a;b\"' --timeout=5 -- --name 'two words'"),
+    (["Cargo.toml"], "record -o traces --until-listening=80 '--request=get \"a;b\"' --timeout=5 -- "
+     "target/release/app --name 'two words'"),
 ])
 def test_a_program_that_does_not_end(init, tmp_path, files, said):
     """The lines say when it is ready, in the words of the build system."""
     for name in files:
         (tmp_path / name).write_text("add_executable(app app.c)\n")
-    found = init("--target", "app", "--arguments", "--name 'two words'", "--until-listening", "80",
+    found = init("--program", "app", "--arguments", "--name 'two words'", "--until-listening", "80",
                  "--request", 'get "a;b"', "--timeout", "5", tmp_path)
     assert said in lines(found)
 
 
 def advised(folder: Path, **training) -> str:
-    found = changes.advice.advise(detect.look(str(folder)), str(folder / "src/app"),
-                                  changes.advice.Training(**training))
+    found = advice.advise(build_folder.look(str(folder)), str(folder / "src/app"),
+                                  advice.Training(**training))
     return "\n".join(line for step in found.steps for line in step.lines)
 
 
@@ -192,7 +171,7 @@ def test_what_was_built_is_built_anew_by_clean_if_that_is_there(tmp_path):
     (tmp_path / "objs").mkdir()
     (tmp_path / "objs/Makefile").touch()
     for runs in ((tmp_path / "objs",), (tmp_path / "objs", tmp_path)):
-        found = detect.of_program(str(tmp_path / "objs/app"), *map(str, runs))
+        found = build_folder.of_program(str(tmp_path / "objs/app"), *map(str, runs))
         assert found.path == str(runs[-1])
 
 
@@ -213,12 +192,14 @@ def test_what_hinders_is_told_from_the_flags_of_a_build(say, source, flags, said
 def test_damaged_files_of_a_build_are_passed_over(init, source):
     """They are somebody else's: the folder is looked at without them."""
     build = source / "build"
-    reply = build / ".cmake/api/v1/reply"
-    reply.mkdir(parents=True)
-    (build / "CMakeCache.txt").write_bytes(b"\xff\xfe:=\nCMAKE_HOME_DIRECTORY:INTERNAL=/nowhere\n")
-    for text in ("{", "[]", '{"objects": [{"kind": "codemodel", "jsonFile": "x"}]}'):
-        (reply / "index-1.json").write_text(text)
+    (build / "meson-info").mkdir(parents=True)
+    for text in ("{", "[]", '[1, {"name": "x"}]', '{"directories": 1}'):
+        for name in ("meson-info", "intro-targets", "intro-buildoptions"):
+            (build / f"meson-info/{name}.json").write_text(text)
         assert init(build)["folder"]["targets"] == []
+    shutil.rmtree(build / "meson-info")
+    (build / "CMakeCache.txt").write_bytes(b"\xff\xfe:=\nCMAKE_HOME_DIRECTORY:INTERNAL=/nowhere\n")
+    assert init(build)["folder"]["targets"] == []
     (build / "app").write_bytes(b"\x7fELF and no more")
     (build / "app").chmod(0o755)
     assert init(build)["programs"] == []
@@ -291,8 +272,8 @@ def test_the_lines_for_make_make_a_front(init, run, tmp_path):
 @needs("ptrace")
 def test_the_lines_for_cmake_make_a_front(init, say, run, source):
     """The same with CMake; and it is a CMakeLists.txt also where Frontload is not installed."""
-    say("--write", "--target", "app", "--arguments", "now", source)
-    found = init("--target", "app", "--arguments", "now", source)
+    found = init("--program", "app", "--arguments", "now", source)
+    say("--write", "--program", "app", "--arguments", "now", source)
     for step in found["advice"]["steps"][1:]:
         for line in step["lines"]:
             run("sh", "-ec", line)

@@ -4,11 +4,10 @@ import pytest
 from faults_writer import PAGE, FaultsWriter, plain_file
 from frontload.base import files
 from frontload.cli import main as command_line
-from frontload.cli import parser as parsing
 
 
-def parsed(*args) -> object:
-    return parsing.parse(command_line.build_parser(), [str(arg) for arg in args])
+def parsed(verb: str, *args) -> object:
+    return command_line.verb_parser(verb).parse_args([str(arg) for arg in args])
 
 
 @pytest.mark.parametrize(("verb", "rest"), [

@@ -20,7 +20,6 @@ def test_the_version_is_that_of_llvm_too(cli, tools, monkeypatch, tmp_path):
     (["check", "app", "--profle=x"], "did you mean --profile?"),
     (["predict", "--device", "hd", "x"], "did you mean hdd?"),
     (["info", "--jsn"], "did you mean --json?"),
-    (["cargo-frontload", "build", "--prefech"], "did you mean --prefetch?"),
 ])
 def test_the_nearest_is_suggested(cli, args, said):
     """A verb, option or choice that does not exist gets the nearest that does."""

@@ -101,7 +101,7 @@ def test_lists_and_traces_are_not_mixed(cli, lists, tmp_path):
     for options, said in (
             (["--recorded", "app", path], "--recorded: is not for reading lists"),
             (["--variant", "a=app", path], "--variant: is not"),
-            (["--warm", "1", path], "--warm: is not"),
+            (["--warm-seconds", "1", path], "--warm-seconds: is not"),
             ([path, tmp_path / "app.fltrace"], "is a reading list"), ([], "no input")):
         assert said in cli("predict", *options, code=2).err
 

@@ -73,7 +73,7 @@ def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
     """The time of the processor counts, too. The trace says which program it is of."""
     document = json.loads(cli(
         "predict", "--device", "custom", "--device-latency", "0.25", "--device-bandwidth", "2M",
-        "--read-ahead", "16", "--warm", "3", "--json=-", traces).out)
+        "--read-ahead", "16", "--warm-seconds", "3", "--json=-", traces).out)
     (device,) = document["devices"]
     assert (device["iops"], device["bytes_per_second"], device["read_ahead_kib"]) == (4, 2e6, 16)
     (variant,) = document["variants"]
@@ -108,7 +108,7 @@ def test_traces_of_another_build_are_an_error(cli, program, other, traces, how):
     (["--device", "drum", "traces"], 2, "'drum' is not one of hdd"),
     (["--variant", "a", "traces"], 2, "'a' is not NAME=BINARY"),
     (["--variant", "a=x", "--variant", "a=y", "traces"], 2, "two variants have the same name"),
-    (["--warm", "nan", "traces"], 2, "'nan' is not a number above 0"),
+    (["--warm-seconds", "nan", "traces"], 2, "'nan' is not a number above 0"),
     (["--device-bandwidth", "2T", "traces"], 2, "'2T' is not a number of bytes above 0"),
 ])
 def test_what_cannot_be_predicted_is_said(cli, tmp_path, monkeypatch, arguments, code, said):

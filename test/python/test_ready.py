@@ -394,7 +394,7 @@ def test_auto(cli, tools, server, port, listening, tmp_path):
     server.unlink()
     subprocess.run(["ninja", "-C", tmp_path], check=True, capture_output=True)
     file = tmp_path / "result.json"
-    cli("auto", "--measured-runs=2", "--min-coverage=50", "--no-data", f"--json={file}",
+    cli("auto", "--runs=2", "--min-coverage=50", "--no-data", f"--json={file}",
         *listening, "--", server, "simple", port, code=None)
     result = json.loads(file.read_text())
     assert result["measured"] and f"--until-listening={port} " in str(result["advice"])

@@ -1,6 +1,6 @@
 """Frontload in other projects' builds, for `frontload init` and `frontload auto`.
 
 link_sources.py finds a program's link command, relink.py changes the command so that the program
-gets a front, and trial.py runs all steps of a trial. detect.py finds a folder's build system, and
-advice.py the lines to add to it.
+gets a front, and trial.py runs all steps of a trial. build_folder.py recognizes a folder's build
+system, and advice.py has the lines to add to it.
 """

@@ -5,16 +5,17 @@ its end. docs/how-to has the details.
 """
 
 import os
+import platform
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.auto.build_folder import NAMES, Folder, Target
-from frontload.auto.programs import libtool_script
 from frontload.base import tools
-from frontload.base.errors import Failure
+from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.files import write_if_changed
 
 PROFILE_FOLDER = "startup"
 _SECTIONS = "-ffunction-sections -fdata-sections"
@@ -64,11 +65,11 @@ class Training:
             f"{command}".rstrip() for data in ([], ["--data"])[:1 + self.data]))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Advice:
     profile: str  # where the startup profile belongs
     how_to: str  # the page that has more
-    steps: list[Step] = field(default_factory=list)
+    steps: tuple[Step, ...]
 
     def as_json(self) -> dict:
         return {"profile": self.profile, "how_to": self.how_to,
@@ -84,14 +85,8 @@ def prefix() -> str:
 
 def cmake_option() -> str:
     """The CMake option that finds our package; empty where CMake finds it by itself."""
-    root = Path(prefix())
-    if root in (Path("/usr"), Path("/usr/local")):
-        return ""
-    places = (root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-*")))
-    found = next((place / "cmake/Frontload" for place in places
-                  if (place / "cmake/Frontload/FrontloadConfig.cmake").exists()), None)
-    return (f" -DFrontload_DIR={shlex.quote(str(found))}" if found else
-            f" -DFrontload_ROOT={shlex.quote(str(root))}")
+    root = prefix()
+    return "" if root in ("/usr", "/usr/local") else f" -DFrontload_ROOT={shlex.quote(root)}"
 
 
 def profile_name(output: str) -> str:
@@ -114,8 +109,6 @@ def target_of(folder: Folder, output: str) -> Target | None:
 
 def advise(folder: Folder, output: str, training: Training) -> Advice:
     """What to add for the program or library `output` of this folder."""
-    # With libtool, make's target and the program to run are libtool's script.
-    output = (libtool_script(output) if output else None) or output
     return _ADVISERS.get(folder.system, _wrapper)(folder, output, training)
 
 
@@ -127,7 +120,7 @@ def _export() -> str:
     return f"export PATH={shlex.quote(os.path.join(prefix(), 'bin'))}:$PATH"
 
 
-def cmake_lines(target: str, training: Training) -> tuple[str, ...]:
+def _cmake_lines(target: str, training: Training) -> tuple[str, ...]:
     command = [target if word == "{}" else
                _cmake_word(word.replace("{}", f"$<TARGET_FILE:{target}>"))
                for word in training.words()]
@@ -146,15 +139,22 @@ def _cmake_word(word: str) -> str:
     return '"' + re.sub(r'(["\\;])', r"\\\1", word) + '"'
 
 
-def without_comments(text: str) -> str:
-    """CMake's code without comments, quoted text and bracket text."""
-    return re.sub(r'#?\[(=*)\[.*?\]\1\]|"(?:[^"\\]|\\.)*"|#[^\n]*', " ", text, flags=re.DOTALL)
-
-
-def calls_frontload(text: str, target: str) -> bool:
-    """Whether a CMakeLists.txt already has the call for this target."""
-    return bool(re.search(rf"\bfrontload_target\s*\(\s*{re.escape(target)}[\s)]",
-                          without_comments(text)))
+def append(folder: Folder, output: str, step: Step) -> bool:
+    """Appends a step's lines to its CMakeLists.txt; false if they are there already. This is safe
+    only where the target is named literally and outside any block: at the beginning of a line."""
+    target = target_of(folder, output)
+    name = re.escape(target.name if target else os.path.basename(output))
+    text = Path(step.file).read_bytes().decode("utf-8", "surrogateescape")
+    if re.search(rf"^\s*frontload_target\s*\(\s*{name}[\s)]", text, re.MULTILINE):
+        return False
+    if not re.search(rf"^add_(?:executable|library)\s*\(\s*{name}[\s)]", text,
+                     re.MULTILINE | re.IGNORECASE):
+        raise Failure(f"{step.file}: does not name the target at the beginning of a line",
+                      code=EXIT_VERDICT, note="add the lines yourself")
+    end = "\r\n" if "\r\n" in text else "\n"
+    added = end.join(["" if text.endswith("\n") else end, *step.lines, ""])
+    write_if_changed(step.file, (text + added).encode("utf-8", "surrogateescape"))
+    return True
 
 
 def _cmake(folder: Folder, output: str, training: Training) -> Advice:
@@ -165,20 +165,15 @@ def _cmake(folder: Folder, output: str, training: Training) -> Advice:
     behind = f", after line {target.line}" if target and target.line else ""
     source, build = shlex.quote(_where(folder)), shlex.quote(
         folder.build or os.path.join(_where(folder), _BUILD_FOLDER))
-    found = Advice(os.path.join(os.path.dirname(lists), f"{name}.startup"), "docs/how-to/cmake.md")
-    if calls_frontload(existing(lists), name):
-        first = Step(f"nothing: {lists} calls frontload_target({name}) already", (), lists)
-    else:
-        first = Step(f"add to {lists}{behind}, where the target is known",
-                     cmake_lines(name, training), lists)
-    found.steps = [
-        first,
+    profile = os.path.join(os.path.dirname(lists), f"{name}.startup")
+    return Advice(profile, "docs/how-to/cmake.md", (
+        Step(f"add to {lists}{behind}, where the target is known", _cmake_lines(name, training),
+             lists),
         Step("record, once and whenever the profile is stale; then check the profile in",
              (f"cmake -S {source} -B {build} -DFRONTLOAD=record{cmake_option()}",
               f"cmake --build {build} --target frontload-train")),
         Step("build with the front", (f"cmake -S {source} -B {build} -DFRONTLOAD=use",
-                                      f"cmake --build {build}"))]
-    return found
+                                      f"cmake --build {build}"))))
 
 
 def _profile_path(folder: Folder, output: str) -> str:
@@ -186,7 +181,6 @@ def _profile_path(folder: Folder, output: str) -> str:
 
 
 def _profile(output: str, path: str, link_map: str | None = None) -> str:
-    # libtool's script runs other programs before the program, and they are recorded as well.
     return (f"frontload profile traces --program {shlex.quote(os.path.basename(output))} "
             + (f"--map {shlex.quote(link_map)} " if link_map else "") + f"-o {shlex.quote(path)}")
 
@@ -199,16 +193,14 @@ def _with_profile(folder: Folder, output: str, training: Training, how_to: str, 
     profiles = os.path.join(_where(folder), PROFILE_FOLDER)
     path = _profile_path(folder, output)
     program = shlex.quote(built)
-    found = Advice(path, how_to)
-    found.steps = [
+    return Advice(path, how_to, (
         Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
         *_for_prefetch(training),
         Step("build for the recording", first),
         Step("record, with what your users do; then check the profile in",
              (*training.recorded(program),
               _profile(output, path, f"{built}.map" if training.data else None))),
-        Step("link again, with the front", (f"rm {program}", *again))]
-    return found
+        Step("link again, with the front", (f"rm {program}", *again))))
 
 
 def _for_prefetch(training: Training) -> list[Step]:
@@ -300,17 +292,25 @@ def _anew(folder: Folder, make: str, training: Training) -> tuple[str, ...]:
 
 
 def _cargo(folder: Folder, output: str, training: Training) -> Advice:
-    name = os.path.basename(output)
-    return Advice(_profile_path(folder, output), "docs/how-to/cargo.md", [
-        Step("once, in each shell", (_export(), f"cd {shlex.quote(_where(folder))}")),
+    name, where = os.path.basename(output), _where(folder)
+    path = _profile_path(folder, output)
+    link_map = f" --map target/release/deps/{name}-*.map" if training.data else ""
+    return Advice(path, "docs/how-to/cargo.md", (
+        Step("once, in each shell",
+             (_export(), f"cd {shlex.quote(where)} && mkdir -p {PROFILE_FOLDER}")),
+        Step("add to .cargo/config.toml",
+             (f"[target.{platform.machine()}-unknown-linux-gnu]", 'linker = "frontload-cc"',
+              "[env]", 'FRONTLOAD_PROFILE_DIR = { value = "startup", relative = true }',
+              *(['FRONTLOAD_PREFETCH = "1"'] if training.prefetch else [])),
+             os.path.join(where, ".cargo/config.toml")),
+        Step("add to the function main of build.rs",
+             ('println!("cargo:rerun-if-changed=startup");',
+              'println!("cargo:rerun-if-env-changed=FRONTLOAD");'),
+             os.path.join(where, "build.rs")),
         Step("record, with what your users do; then check the profile in",
-             (shlex.join(["cargo", "frontload", "record", *(["--data"] if training.data else []),
-                          "--bin", name, *training.options])
-              + (f" -- {training.arguments}" if training.arguments else ""),
-              f"cargo frontload profile --bin {name}")),
-        Step("build with the front",
-             (f"cargo frontload build --bin {name}"
-              + (" --prefetch" if training.prefetch else ""),))])
+             (f"{_RECORDED} cargo build --release", *training.recorded(f"target/release/{name}"),
+              _profile(output, path) + link_map)),
+        Step("build with the front", ("cargo build --release",))))
 
 
 def _go(folder: Folder, output: str, training: Training) -> Advice:
@@ -321,7 +321,7 @@ def _go(folder: Folder, output: str, training: Training) -> Advice:
         external = " ".join((f"-B{prefix()}/lib/frontload/gcc", "-fuse-ld=lld", *more))
         flags = f"-linkmode=external '-extldflags={external}'"
         return f"go build -o {name} -ldflags={shlex.quote(flags)}"
-    return Advice(path, "docs/how-to/go.md", [
+    return Advice(path, "docs/how-to/go.md", (
         Step("note that Go's own functions cannot be moved: a front only lets the program be read "
              "in a few large reads. Once, in each shell",
              (_export(), f"cd {shlex.quote(_where(folder))} && mkdir -p {PROFILE_FOLDER}",
@@ -330,14 +330,14 @@ def _go(folder: Folder, output: str, training: Training) -> Advice:
              (build(), *training.recorded(f"./{name}"),
               _profile(output, path))),
         Step("build with the front, and start the program with frontload-run",
-             (build(f"-Wl,--startup-profile={path}"), f"frontload-run ./{name}"))])
+             (build(f"-Wl,--startup-profile={path}"), f"frontload-run ./{name}"))))
 
 
 def _bazel(folder: Folder, output: str, training: Training) -> Advice:
     name = os.path.basename(output)
     profile, runs = (f"{PROFILE_FOLDER}/{name}.{kind}" for kind in ("startup", "runs"))
     where = _where(folder)
-    return Advice(_profile_path(folder, output), "docs/how-to/bazel.md", [
+    return Advice(_profile_path(folder, output), "docs/how-to/bazel.md", (
         Step("copy the folder frontload of examples/bazel into the workspace. Once, in each shell",
              (_export(), f"cd {shlex.quote(where)}")),
         Step("add to WORKSPACE (for MODULE.bazel see the page)",
@@ -355,7 +355,7 @@ def _bazel(folder: Folder, output: str, training: Training) -> Advice:
                                  "build:use --//frontload:mode=use"),
              os.path.join(where, ".bazelrc")),
         Step("record; then check the profile in", (f"bazel run --config=record //:{name}_train",)),
-        Step("build with the front", (f"bazel build --config=use //:{name}",))])
+        Step("build with the front", (f"bazel build --config=use //:{name}",))))
 
 
 def _wrapper(folder: Folder, output: str, training: Training) -> Advice:
@@ -378,14 +378,3 @@ def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
             for part in line.split("\n"):
                 write(f"     {part}")
     write(f"the startup profile is {advice.profile}")
-
-
-def existing(path: str) -> str:
-    """The text of a file to change, with its own line ends; empty if the file does not exist."""
-    try:
-        return Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError as problem:
-        raise Failure(f"{path}: is not UTF-8: {problem}",
-                      note="add the lines yourself") from problem

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 from frontload.auto import link_command, linker_options, objects, programs, relink
 from frontload.auto.build_folder import Folder
-from frontload.auto.link_sources import Given, Search
+from frontload.auto.link_sources import Search
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.base.errors import Failure
@@ -24,7 +24,6 @@ class Looked:
     hindrances: list[Hindrance] = field(default_factory=list)
     sections: Sections | None = None
     lto: str = ""
-    packs: bool = False
 
     def lines(self) -> list[str]:
         found = []
@@ -39,12 +38,6 @@ class Looked:
                          "of them")
         if self.lto:
             found.append(self.lto)
-        version = programs.glibc()
-        if version:
-            shown = ".".join(map(str, version))
-            found.append(f"glibc {shown}: relative relocations "
-                         + ("will be packed" if self.packs else
-                            "cannot be packed: that takes 2.36 or newer"))
         return found
 
     def as_json(self) -> dict:
@@ -52,16 +45,16 @@ class Looked:
                 "hindrances": [asdict(each) for each in self.hindrances],
                 "sections": None if self.sections is None else
                 asdict(self.sections) | {"lost": self.sections.lost() or None},
-                "lto": self.lto or None, "packs_relative_relocations": self.packs}
+                "lto": self.lto or None}
 
 
 def look(folder: Folder, program: str) -> Looked:
     """The hindrances to a front of `program` (empty: of any program) in this folder."""
-    found = Looked(packs=programs.packs_relocations())
+    found = Looked()
     link = None
     if program:
         try:
-            link = Search(os.path.realpath(program), Given(), evaluate=False).find()
+            link = Search(os.path.realpath(program)).find()
         except Failure:
             link = None
     if link:
@@ -69,8 +62,8 @@ def look(folder: Folder, program: str) -> Looked:
     else:
         _of_flags(folder, found)
         found.sections = _of_objects(folder.build)
-    if program and programs.look(program).stripped and not any(
-            each.why == linker_options.STRIPS for each in found.hindrances):
+    if program and programs.look(program).stripped and linker_options.STRIPS not in [
+            each.why for each in found.hindrances]:
         found.hindrances.append(Hindrance("strip", linker_options.DROPPED,
                                           f"{program} is stripped, but its names are recorded and "
                                           "checked", linker_options.STRIP_LAST))
@@ -79,9 +72,8 @@ def look(folder: Folder, program: str) -> Looked:
 
 def _kind(link: link_command.LinkCommand, folder: Folder, program: str) -> str:
     """The compiler that links, by its name, or else as recorded in the build and the program."""
-    named = link_command.named_family(link)
-    if named:
-        return str(named)
+    if named := link_command.compiler(link):
+        return named
     said = f"{_compilers(folder)} {' '.join(programs.look(program).compilers)}".lower()
     return "clang" if "clang" in said else "gcc"
 

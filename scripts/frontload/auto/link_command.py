@@ -1,19 +1,19 @@
 """The command that linked a program: a compiler driver (or a linker) and its arguments.
 
+Builds write it as text for sh: `: && ccache c++ a.o -o app && cd sub && cmake -E copy ...`. This
+splits such a text into simple commands, each with the folder it would run in. It runs nothing:
+words that only a shell can evaluate (`$x`, backquotes, patterns) stay as written.
+
 launcher  a program that runs the words after it: ccache, env, `cmake -E env`, frontload-cc. We drop
           it (links are not cached, and we replace frontload-cc), but keep the settings of env
 """
 
 import os
 import re
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import cache
 from pathlib import Path
 
-from frontload.auto import shell_words
 from frontload.base import response_files
 from frontload.base.errors import Failure
 
@@ -25,14 +25,15 @@ _GCC = re.compile(r"(?:.*-)?(?:gcc|g\+\+|gfortran|gdc|gnat)(?:-[\d.]+)?")
 _NO_LINK = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-###", "--version", "-dumpversion",
             "-cc1", "-r", "-Wl,-r", "--relocatable", "--help"}
 _MAX_RESPONSE_FILES = 100  # nested in each other
-_CLANG_WITH_LD_PATH = 12
 NO_OUTPUT = "a.out"  # the output if no name is given
-
-
-class Family(StrEnum):
-    GCC = "gcc"
-    CLANG = "clang"
-    LINKER = "linker"
+# A text for sh: a word of quoted, escaped, substituted and plain parts, or what ends a word.
+_SHELL = re.compile(r"""
+    (?P<redirection>\d*[<>][<>&|]*\ *)
+  | (?P<comment>\#[^\n]*)
+  | (?P<word>(?:'[^']*' | "(?:\\.|[^"\\])*" | \\. | \$\([^()]*\) | `[^`]*` | [^\s&|;()<>'"`\\])+)
+  | (?P<end>[&|;()\n]+)
+  | .""", re.VERBOSE | re.DOTALL)
+_QUOTED = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)""", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class LinkCommand:
     arguments: tuple[str, ...]  # without launchers; response files as they were given
     source: str = ""  # where the command was found
     environment: Mapping[str, str] = field(default_factory=dict)  # variables that the command sets
+
+    @property
+    def is_by_linker(self) -> bool:
+        """Whether this runs a linker, not a compiler driver."""
+        return is_linker(os.path.basename(self.arguments[0]))
 
     @property
     def output(self) -> str:
@@ -142,60 +148,43 @@ def _behind_env(words: list[str]) -> list[str]:
     return words
 
 
-def in_text(text: str, directory: str, source: str, evaluate: bool = True) -> list[LinkCommand]:
-    """The links in a text for sh. Without `evaluate`, nothing is run, and words that only a shell
-    can evaluate stay as written."""
+def in_text(text: str, directory: str, source: str) -> list[LinkCommand]:
+    """The links in a text for sh. `cd` is obeyed."""
     found = []
-    for simple in shell_words.commands(text, directory):
-        # Only a command that looks like a link may be evaluated.
-        link = from_words(simple.texts, simple.directory, source)
-        if link and evaluate:
-            link = from_words(shell_words.evaluate(simple), simple.directory, source)
-        if link:
+    for words in _simple_commands(text):
+        if words[0] == "cd" and len(words) == 2:
+            directory = os.path.normpath(os.path.join(directory, words[1]))
+        elif link := from_words(words, directory, source):
             found.append(link)
     return found
 
 
-def named_family(link: LinkCommand) -> Family | None:
-    """The kind of program that links, by its name alone; None for cc and c++, which can be both."""
+def _simple_commands(text: str) -> Iterator[list[str]]:
+    """The words of each simple command, without redirections."""
+    words: list[str] = []
+    skips = False  # the next word, which belongs to a redirection
+    for token in _SHELL.finditer(text.replace("\\\n", "")):
+        if token.lastgroup == "word":
+            if not skips:
+                words.append(_QUOTED.sub(_unquoted, token[0]))
+            skips = False
+        elif token.lastgroup == "redirection":
+            skips = True
+        elif token.lastgroup == "end" and words:
+            yield words
+            words = []
+    if words:
+        yield words
+
+
+def _unquoted(part: re.Match) -> str:
+    single, double, escaped = part.groups()
+    if double is not None:
+        return re.sub(r'\\([$`"\\])', r"\1", double)
+    return single if single is not None else escaped
+
+
+def compiler(link: LinkCommand) -> str:
+    """gcc or clang, by the name of the program that links; empty for cc, which can be both."""
     name = os.path.basename(link.arguments[0])
-    if _LINKER.fullmatch(name):
-        return Family.LINKER
-    if _CLANG.fullmatch(name):
-        return Family.CLANG
-    if _GCC.fullmatch(name):
-        return Family.GCC
-    return None
-
-
-def family(link: LinkCommand) -> Family:
-    """The kind of program that links. If its name does not tell, we ask the program for its
-    version. An unknown program is a Failure with the remedy."""
-    named = named_family(link)
-    if named:
-        return named
-    program = link.arguments[0]
-    version = version_of(program, link.directory)
-    if "clang" in version:
-        return Family.CLANG
-    if "Free Software Foundation" in version or "gcc" in version.lower():
-        return Family.GCC
-    raise Failure(f"{program}: is neither gcc nor clang, according to its --version",
-                  note="give the command of the gcc, clang or ld that it runs with --link")
-
-
-def knows_ld_path(link: LinkCommand) -> bool:
-    """Whether this clang is new enough for --ld-path."""
-    match = re.search(r"clang version (\d+)", version_of(link.arguments[0], link.directory))
-    return match is not None and int(match[1]) >= _CLANG_WITH_LD_PATH
-
-
-@cache
-def version_of(program: str, directory: str) -> str:
-    """A compiler's output for --version; empty if it cannot be run."""
-    try:
-        return subprocess.run([program, "--version"], cwd=directory, capture_output=True,
-                              encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL,
-                              timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ""
+    return "clang" if _CLANG.fullmatch(name) else "gcc" if _GCC.fullmatch(name) else ""

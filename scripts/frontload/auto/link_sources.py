@@ -13,14 +13,13 @@ If no place has the command, the message lists what each place had.
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from frontload.auto import link_command, programs, watched_build
 from frontload.auto.link_command import LinkCommand
 from frontload.base import errors, files
-from frontload.base.errors import BadData, Failure
+from frontload.base.errors import Failure
 from frontload.base.processes import run
 
 _MAX_FOLDERS = 16  # above the program
@@ -30,23 +29,15 @@ _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc 
 
 
 @dataclass
-class Given:
-    """The user's options about the link."""
+class Search:
+    """A search for the link of `program`, with the user's options about it; `tried`: for each
+    place, why it had no link."""
 
+    program: str
     link: str | None = None
     log: str | None = None
     build: str | None = None
     build_folder: str | None = None  # where `build` runs, and `link` if it ran somewhere else
-
-
-@dataclass
-class Search:
-    """A search for the link of `program`; `tried`: for each place, why it had no link. Without
-    `evaluate`, nothing that the build wrote is run, so some links are incomplete."""
-
-    program: str
-    given: Given
-    evaluate: bool = True
     tried: list[str] = field(default_factory=list)
 
     def find(self) -> LinkCommand:
@@ -66,15 +57,15 @@ class Search:
         except Failure:
             compilers = ()
         if any(each.startswith("rustc") for each in compilers):
-            return ("rustc removes the objects after the link, so it cannot be repeated: cargo "
-                    "frontload does all steps (docs/how-to/cargo.md)")
+            return ("rustc removes the objects after the link, so it cannot be repeated: "
+                    "docs/how-to/cargo.md has the steps")
         return _REMEDY
 
     def _given(self) -> list[LinkCommand]:
-        if self.given.link is None:
+        if self.link is None:
             return []
-        directory = os.path.abspath(self.given.build_folder or ".")
-        links = link_command.in_text(self.given.link, directory, "--link")
+        directory = os.path.abspath(self.build_folder or ".")
+        links = link_command.in_text(self.link, directory, "--link")
         if not links:
             raise Failure("--link: contains no command of a compiler or linker that links",
                           note="give the line that the build shows when it links: "
@@ -87,12 +78,13 @@ class Search:
                       note="say where it runs with --build-folder DIR")
 
     def _logged(self) -> list[LinkCommand]:
-        path = self.given.log or os.environ.get("FRONTLOAD_LINK_LOG")
+        path = self.log or os.environ.get("FRONTLOAD_LINK_LOG")
         if not path:
             self.tried.append("no link log was given")
             return []
-        links = read_log(path)
-        self.tried.append(f"{path} has {len(links)} links, none of this program")
+        links, damaged = read_log(path)
+        self.tried.append(f"{path} has {len(links)} links, none of this program"
+                          + (f", and {errors.count(damaged, 'damaged line')}" if damaged else ""))
         return links
 
     def _above(self) -> list[Path]:
@@ -103,7 +95,7 @@ class Search:
             manifests = [name for name in ("build.ninja", *sorted(
                 path.name for path in folder.glob("build-*.ninja"))) if (folder / name).is_file()]
             for manifest in manifests:
-                links = [link for link in in_ninja(folder, manifest, self.program, self.evaluate)
+                links = [link for link in in_ninja(folder, manifest, self.program)
                          if same_file(link.output, self.program)]
                 self.tried.append(f"{folder / manifest} has no link of it")
                 if links:
@@ -120,15 +112,15 @@ class Search:
             return []
         self.tried.append(f"{top} has no CMakeFiles/*.dir/link.txt of it")
         return [link for path in sorted(top.rglob("CMakeFiles/*.dir/link.txt"))
-                for link in in_link_text(path, self.evaluate)]
+                for link in in_link_text(path)]
 
     def _watched(self) -> list[LinkCommand]:
-        if self.given.build is None:
+        if self.build is None:
             self.tried.append("no build command was given")
             return []
-        links = watched_build.links(self.given.build, os.path.abspath(self.given.build_folder
-                                                                      or "."), self.program)
-        self.tried.append(f"`{self.given.build}` did not link it")
+        links = watched_build.links(self.build, os.path.abspath(self.build_folder or "."),
+                                    self.program)
+        self.tried.append(f"`{self.build}` did not link it")
         return links
 
 
@@ -136,48 +128,25 @@ def same_file(path: str, other: str) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
 
 
-def read_log(path: str) -> list[LinkCommand]:
-    """The links in a log that frontload-cc wrote.
-
-    A damaged line, such as the last one on a full disk, is reported and skipped.
-    """
-    note = "write it with: frontload-cc --link-log=FILE COMPILER ..."
-    found, damage, is_log = [], [], False
-    with files.open_input(path, note) as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
+def read_log(path: str) -> tuple[list[LinkCommand], int]:
+    """The links in a log that frontload-cc wrote, and the number of damaged lines, such as the last
+    one on a full disk."""
+    found, damaged = [], 0
+    with files.open_input(path, "write it with: frontload-cc --link-log=FILE COMPILER ...") as log:
+        for line in filter(bytes.strip, log):
             try:
-                words, directory = _logged_words(line, path, number, note)
-            except BadData as problem:
-                damage.append(problem)
+                # Paths in the log are raw bytes: the log need not be UTF-8.
+                entry = json.loads(line.decode("utf-8", "surrogateescape"))
+                link = link_command.from_words(entry["arguments"], entry["directory"], path)
+            except (ValueError, LookupError, TypeError):
+                damaged += 1
                 continue
-            is_log = True
-            link = link_command.from_words(words, directory, path)
             if link:
                 found.append(link)
-    if damage and not is_log:
-        raise damage[0]
-    if damage:
-        errors.warning(f"{damage[0].message}; {len(damage)} damaged line"
-                       f"{'s are' if len(damage) > 1 else ' is'} left out")
-    return found
+    return found, damaged
 
 
-def _logged_words(line: bytes, path: str, number: int, note: str) -> tuple[list[str], str]:
-    # Paths in the log are raw bytes: the log need not be UTF-8.
-    entry = files.parse_json(line.decode("utf-8", "surrogateescape"), f"{path}:{number}", note)
-    words = isinstance(entry, dict) and entry.get("arguments")
-    directory = isinstance(entry, dict) and entry.get("directory")
-    if not (isinstance(words, list) and words and isinstance(directory, str)
-            and all(isinstance(word, str) for word in words)):
-        raise BadData(path, "an entry without a `directory` and a list `arguments`",
-                      line=number, note=note)
-    return words, directory
-
-
-def in_ninja(folder: Path, manifest: str, program: str, evaluate: bool = True
-             ) -> list[LinkCommand]:
+def in_ninja(folder: Path, manifest: str, program: str) -> list[LinkCommand]:
     """The links of a program in a folder that Ninja builds.
 
     Only `-t compdb` shows response files (-x), which Ninja removes after the link. Like `-t
@@ -198,21 +167,14 @@ def in_ninja(folder: Path, manifest: str, program: str, evaluate: bool = True
     except ValueError as problem:
         raise Failure(f"{folder / manifest}: ninja -t compdb wrote no JSON: {problem}",
                       note="give --link") from problem
-    return list(_ninja_links(entries, folder, program, evaluate))
-
-
-def _ninja_links(entries: Iterable, folder: Path, program: str, evaluate: bool
-                 ) -> Iterator[LinkCommand]:
+    # Most entries are compilations: parsing all of them would take seconds in a large build.
     name = os.path.basename(program)
-    for entry in entries:
-        text = entry.get("command", "")
-        # Most entries are compilations: parsing all of them would take seconds in a large build.
-        if name in text or name in entry.get("output", ""):
-            yield from link_command.in_text(text, str(folder), f"Ninja in {folder}", evaluate)
+    return [link for entry in entries if name in entry["command"] or name in entry["output"]
+            for link in link_command.in_text(entry["command"], str(folder), f"Ninja in {folder}")]
 
 
-def in_link_text(path: Path, evaluate: bool = True) -> list[LinkCommand]:
+def in_link_text(path: Path) -> list[LinkCommand]:
     """The links that CMake's Makefiles do for one target, in the folder that has CMakeFiles."""
     folder = path.parent.parent.parent
     text = path.read_text("utf-8", "surrogateescape")
-    return link_command.in_text(text, str(folder), str(path), evaluate)
+    return link_command.in_text(text, str(folder), str(path))

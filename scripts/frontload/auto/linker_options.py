@@ -10,25 +10,36 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# lld's own orders, by call graph or balanced partitioning, apply outside the front.
-_ORDERS = ("symbol-ordering-file", "section-ordering-file", "shuffle-sections")
-_SIDE_FILES = ("Map", "dependency-file", "out-implib", "time-trace", "cref", "print-map",
-               "reproduce", "why-extract", "print-symbol-order", "thinlto-index-only")
-_OWN = ("startup-profile", "startup-profile-dir", "front-prefetch", "front-report", "min-match",
-        "front-always", "front-never")
-_WITH_VALUE = {"symbol-ordering-file", "section-ordering-file", "Map",
-               "dependency-file", "out-implib", "reproduce", "why-extract", "print-symbol-order",
-               "startup-profile", "startup-profile-dir", "front-report", "min-match",
-               "section-start", "Ttext", "Tdata", "Tbss", "script", "default-script", "T"}
-_PLACES = ("section-start", "Ttext", "Tdata", "Tbss", "Ttext-segment")
-_STRIPPING = ("s", "strip-all")
-_ONE_SEGMENT = "it puts everything into one segment"
-_FIXED = {"N": _ONE_SEGMENT, "omagic": _ONE_SEGMENT,
-          "unique": "it puts every section into one of its own"}
-
+REPLACED, DROPPED, REFUSED = "replaced", "dropped", "refused"
 STRIPS = "it strips the names that are recorded and checked"
 STRIP_LAST = "link without -s, and strip last: strip keeps the front"
-REPLACED, DROPPED, REFUSED = "replaced", "dropped", "refused"
+_STRIPPING = DROPPED, STRIPS, STRIP_LAST
+_ORDERING = (DROPPED, "both decide the order of sections",
+             "take it out: a startup profile takes its place (frontload profile --format reads "
+             "order files)")
+_OURS = REPLACED, "", ""
+_WRITING = DROPPED, "it writes a file that belongs to the build", ""
+_PLACING = REFUSED, "it decides where sections lie in memory", "link without it"
+_ONE_SEGMENT = REFUSED, "it puts everything into one segment", "link without it"
+# Options of the linker: whether their value may be the next argument, and what they do. lld's own
+# orders, by call graph or balanced partitioning, apply outside the front.
+_KNOWN = {
+    **dict.fromkeys(("symbol-ordering-file", "section-ordering-file"), (True, _ORDERING)),
+    "shuffle-sections": (False, _ORDERING),
+    **dict.fromkeys(("startup-profile", "startup-profile-dir", "front-report", "min-match"),
+                    (True, _OURS)),
+    **dict.fromkeys(("front-prefetch", "front-always", "front-never"), (False, _OURS)),
+    **dict.fromkeys(("Map", "dependency-file", "out-implib", "reproduce", "why-extract",
+                     "print-symbol-order"), (True, _WRITING)),
+    **dict.fromkeys(("time-trace", "cref", "print-map", "M", "thinlto-index-only"),
+                    (False, _WRITING)),
+    **dict.fromkeys(("section-start", "Ttext", "Tdata", "Tbss"), (True, _PLACING)),
+    "Ttext-segment": (False, _PLACING),
+    **dict.fromkeys(("s", "strip-all"), (False, _STRIPPING)),
+    **dict.fromkeys(("N", "omagic"), (False, _ONE_SEGMENT)),
+    "unique": (False, (REFUSED, "it puts every section into one of its own", "link without it")),
+}
+_SCRIPTS = "T", "script", "default-script"
 
 
 @dataclass(frozen=True)
@@ -80,77 +91,36 @@ def separate(found: Sequence[Token], directory: str = ".") -> tuple[list[Token],
     hindrances: list[Hindrance] = []
     position = 0
     while position < len(found):
-        token = found[position]
-        hindrance = _hindrance(found, position, directory)
-        length = 1
+        following = found[position + 1].text if position + 1 < len(found) else ""
+        hindrance, length = _hindrance(found[position], following, directory)
         if hindrance:
             hindrances.append(hindrance)
-            name, _, value = _name(token.text)
-            if (not value and name in _WITH_VALUE) or token.text in ("-T", "-fuse-ld"):
-                length = 2
         if not hindrance or hindrance.kind == REFUSED:
             stay += found[position:position + length]
         position += length
     return stay, hindrances
 
 
-def _name(text: str) -> tuple[str, str, str]:
-    return text.lstrip("-").partition("=")
-
-
-def _hindrance(found: Sequence[Token], position: int, directory: str) -> Hindrance | None:
-    token = found[position]
+def _hindrance(token: Token, following: str, directory: str) -> tuple[Hindrance | None, int]:
+    """The hindrance that begins with this token, and how many tokens belong to it."""
     text = token.text
-    following = found[position + 1].text if position + 1 < len(found) else ""
-    if not text.startswith("-"):
-        return None
-    name, _, value = _name(text)
-    if not token.of_linker:
-        return _of_driver(text, value, following, directory)
-    if name in _ORDERS:
-        return Hindrance(text, DROPPED, "both decide the order of sections",
-                         "take it out: a startup profile takes its place (frontload import reads "
-                         "order files)")
-    if name in _OWN:
-        return Hindrance(text, REPLACED, "", "")
-    if name in _SIDE_FILES or text == "-M":
-        return Hindrance(text, DROPPED, "it writes a file that belongs to the build", "")
-    if name in _STRIPPING:
-        return _strip(text)
-    if name in _FIXED and (text.startswith("--") or len(name) == 1):
-        return Hindrance(text, REFUSED, _FIXED[name], "link without it")
-    if name in _PLACES:
-        return Hindrance(text, REFUSED, "it decides where sections lie in memory",
-                         "link without it")
-    if name in ("T", "script") or (text.startswith("-T") and len(text) > 2
-                                   and not text.startswith("-T=")):
-        script = value or (text[2:] if text.startswith("-T") and len(text) > 2 else following)
-        return _script(script, directory)
-    if text == "-z" and following == "nosectionheader":
-        return Hindrance("-z nosectionheader", REFUSED, "the section headers tell where the front "
-                                                        "is",
-                         "link without it")
-    return None
-
-
-def _of_driver(text: str, value: str, following: str, directory: str) -> Hindrance | None:
-    if text.startswith(("-fuse-ld=", "--ld-path=")):
+    name, is_given, value = text.lstrip("-").partition("=")
+    if not text.startswith("-") or text.startswith("-o"):
+        return None, 1
+    if text.startswith(("-fuse-ld=", "--ld-path=")) and not token.of_linker:
         linker = os.path.basename(value)
-        if linker in ("lld", "ld.lld") or linker.startswith(("ld.lld", "ld.frontload")):
-            return Hindrance(text, REPLACED, "", "")
+        if linker == "lld" or linker.startswith(("ld.lld", "ld.frontload")):
+            return Hindrance(text, *_OURS), 1
         return Hindrance(text, REPLACED, f"it asks for {linker}: ld.frontload is an lld",
-                         "take it out, and link with ld.frontload")
-    if text == "-s":
-        return _strip(text)
-    if text == "-T":
-        return _script(following, directory)
-    if text.startswith(("-MF", "-save-temps", "--save-temps")):
-        return Hindrance(text, DROPPED, "it writes a file that belongs to the build", "")
-    return None
-
-
-def _strip(text: str) -> Hindrance:
-    return Hindrance(text, DROPPED, STRIPS, STRIP_LAST)
+                         "take it out, and link with ld.frontload"), 1
+    if name in _SCRIPTS and not is_given:
+        return _script(following, directory), 2
+    if token.of_linker and name in _KNOWN:
+        takes_next, known = _KNOWN[name]
+        return Hindrance(text, *known), 1 + (takes_next and not is_given)
+    if token.of_linker and (name in _SCRIPTS or text.startswith("-T")):
+        return _script(value or text[2:], directory), 1
+    return Hindrance(text, *_STRIPPING) if text == "-s" else None, 1
 
 
 def _script(script: str, directory: str) -> Hindrance | None:

@@ -6,7 +6,7 @@ nothing, so it is the linker if there is no sign of another.
 
 import os
 import re
-import shlex
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,10 +16,8 @@ from elftools.elf.elffile import ELFFile
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
 from frontload.elf import front
-from frontload.elf.loading import Loading, read_loading, read_start
+from frontload.elf.loading import read_loading, read_start
 
-_LIBTOOL = b"libtool wrapper"
-_PACKS = (2, 36)  # the first glibc that reads packed relative relocations
 _COMPILERS = re.compile(r"GCC: \([^)]*\) ([\d.]+)|(clang|rustc) version ([\d.]+)|(Go|ghc)\b")
 _NOT_PROGRAMS = (".o", ".so", ".a", ".ko", ".obj", ".dwo", ".lo", ".rlib", ".rmeta", ".pcm", ".gch")
 _NO_BUILD = {"CMakeFiles", ".git", "node_modules", "meson-private", "__pycache__", "incremental",
@@ -60,7 +58,9 @@ def look(path: os.PathLike[str] | str) -> Program:
     names = set(read.section_names)
     comments = _comments(path)
     has_interpreter = start.has_interpreter
-    is_library = not has_interpreter and bool(loading.dynamic) and _is_library(path, loading)
+    # A static-pie has no interpreter either, but its DT_FLAGS_1 have DF_1_PIE.
+    is_library = (not has_interpreter and bool(loading.dynamic)
+                  and not loading.dynamic.get(0x6ffffffb, 0) & 0x08000000)
     return Program(
         path=os.fspath(path), size=os.path.getsize(path),
         kind="shared library" if is_library else
@@ -69,12 +69,6 @@ def look(path: os.PathLike[str] | str) -> Program:
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
         has_front=front.end_of(read) is not None, machine=loading.machine)
-
-
-def _is_library(path: os.PathLike[str] | str, loading: Loading) -> bool:
-    """A static-pie has no interpreter either, but is marked as a program."""
-    flags = loading.dynamic.get(0x6ffffffb, 0)  # DT_FLAGS_1
-    return not flags & 0x08000000  # DF_1_PIE
 
 
 def _comments(path: os.PathLike[str] | str) -> list[str]:
@@ -147,8 +141,6 @@ def _files(folder: os.PathLike[str] | str) -> Iterator[Path]:
 
 def program_of(command: str) -> str:
     """The file of a program to link again: absolute, links followed."""
-    import shutil
-
     found = shutil.which(command)
     if found is None:
         what = "is not a program that can be run" if os.path.exists(command) else "no such program"
@@ -158,11 +150,6 @@ def program_of(command: str) -> str:
         start = file.read(4096)
     if start.startswith(b"\x7fELF"):
         return real
-    inner = os.path.join(os.path.dirname(real), ".libs", os.path.basename(real))
-    if is_libtool_script(real) and os.path.isfile(inner):
-        raise Failure(f"{command}: is libtool's script, which runs {inner}",
-                      note=f"give that: {_library_path(real)}frontload auto ... -- {inner} ...; or "
-                      "configure with --disable-shared")
     raise Failure(f"{command}: is not an ELF program but a script or something else",
                   note="name the program that it runs, and write {} in its place in the "
                   f"command: --program APP -- {command} {{}} ...")
@@ -171,42 +158,3 @@ def program_of(command: str) -> str:
 def is_of_system(program: str) -> bool:
     """Whether a program was installed for all users."""
     return os.path.realpath(program).startswith(tuple(f"{folder}/" for folder in _SYSTEM_FOLDERS))
-
-
-def is_libtool_script(path: str) -> bool:
-    """Whether this is libtool's script for a program linked with libraries of its build."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(2) == b"#!" and _LIBTOOL in file.read(1 << 16)
-    except OSError:
-        return False
-
-
-def _library_path(script: str) -> str:
-    """The library path that libtool's script sets, as typed in a shell."""
-    with open(script, "rb") as file:
-        match = re.search(rb'^ *LD_LIBRARY_PATH="([^"$]*):?\$LD_LIBRARY_PATH"', file.read(1 << 16),
-                          re.MULTILINE)
-    return f"LD_LIBRARY_PATH={shlex.quote(os.fsdecode(match[1]).rstrip(':'))} " if match else ""
-
-
-def libtool_script(program: str) -> str | None:
-    """The script of a program that libtool put into .libs."""
-    folder, name = os.path.split(program)
-    script = os.path.join(os.path.dirname(folder), name.removeprefix("lt-"))
-    return script if os.path.basename(folder) == ".libs" and is_libtool_script(script) else None
-
-
-def glibc() -> tuple[int, int] | None:
-    """The version of this machine's glibc; None if it has another libc."""
-    try:
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-    except (ValueError, OSError):
-        return None
-    numbers = re.match(r"(\d+)\.(\d+)", version)
-    return (int(numbers[1]), int(numbers[2])) if name == "glibc" and numbers else None
-
-
-def packs_relocations() -> bool:
-    version = glibc()
-    return version is not None and version >= _PACKS

@@ -13,15 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.auto import linker_options
-from frontload.auto.link_command import (
-    NO_OUTPUT,
-    Family,
-    LinkCommand,
-    family,
-    knows_ld_path,
-    named_family,
-    output_of,
-)
+from frontload.auto.link_command import NO_OUTPUT, LinkCommand, compiler, output_of
 from frontload.auto.linker_options import Hindrance, Token
 from frontload.base import errors, response_files, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
@@ -49,8 +41,8 @@ class Options:
         if self.min_match is not None and self.profile:
             found.append(f"--min-match={self.min_match:g}")
         if self.prefetch and self.profile:
-            folder = prefetch_folder()
-            found += ["--front-prefetch", "-rpath", str(folder)]
+            found += ["--front-prefetch", "-rpath", _folder_of(
+                "lib/frontload/libfrontload-prefetch.so.1", "lib/libfrontload-prefetch.so.1")]
         if self.report:
             found.append(f"--front-report={self.report}")
         if self.link_map:
@@ -59,39 +51,14 @@ class Options:
         return found
 
 
-def linker() -> Path:
-    return tools.tool("ld.frontload")
-
-
-def prefetch_folder() -> Path:
-    """The folder of libfrontload-prefetch.so.1, which the loader must find."""
-    return _beside_linker("lib/frontload/libfrontload-prefetch.so.1",
-                          "lib/libfrontload-prefetch.so.1").parent
-
-
-def gcc_folder() -> Path:
-    """The folder for gcc's -B, in which ld.frontload is called ld.lld."""
-    return _beside_linker("lib/frontload/gcc/ld.lld").parent
-
-
-def _beside_linker(*names: str) -> Path:
-    """The first of these files of the prefix that ld.frontload is in."""
-    prefix = linker().resolve().parent.parent
+def _folder_of(*names: str) -> str:
+    """The folder of the first of these files of the prefix that ld.frontload is in."""
+    prefix = tools.tool("ld.frontload").resolve().parent.parent
     found = next((prefix / name for name in names if (prefix / name).exists()), None)
     if found is None:
         raise Failure(f"{prefix / names[-1]}: not found",
                       note="build and install Frontload with CMake")
-    return found
-
-
-def linker_arguments(link: LinkCommand) -> list[str]:
-    """The arguments that make a driver link with ld.frontload."""
-    kind = family(link)
-    if kind is Family.LINKER:
-        return []
-    if kind is Family.CLANG and knows_ld_path(link):
-        return [f"--ld-path={linker()}"]
-    return ["-B", str(gcc_folder()), "-fuse-ld=lld"]
+    return str(found.parent)
 
 
 def hindrances(link: LinkCommand) -> list[Hindrance]:
@@ -99,19 +66,24 @@ def hindrances(link: LinkCommand) -> list[Hindrance]:
 
 
 def _tokens(link: LinkCommand) -> list[Token]:
-    return linker_options.tokens(link.expanded()[1:], named_family(link) is Family.LINKER)
+    return linker_options.tokens(link.expanded()[1:], link.is_by_linker)
 
 
 def command_for(link: LinkCommand, output: str, options: Options) -> list[str]:
     """The command that links the same program to `output` with these options."""
-    of_linker = family(link) is Family.LINKER
+    for word in link.arguments:
+        if "$(" in word or "`" in word:
+            raise Failure(f"{link.source}: {word}: only a shell can evaluate this",
+                          note="give the link command with --link, evaluated")
     stay, found = linker_options.separate(_tokens(link), link.directory)
     refused = next((each for each in found if each.kind == linker_options.REFUSED), None)
     if refused and options.profile:
         raise Failure(f"{refused.option}: {refused.why}", note=refused.remedy)
     added = [Token(text, True) for text in options.tokens()]
-    arguments = linker_options.arguments([*_without_output(stay), *added], of_linker)
-    program = [str(linker())] if of_linker else [link.arguments[0], *linker_arguments(link)]
+    arguments = linker_options.arguments([*_without_output(stay), *added], link.is_by_linker)
+    # gcc and clang find ld.frontload by the name ld.lld in this folder.
+    program = ([str(tools.tool("ld.frontload"))] if link.is_by_linker else
+               [link.arguments[0], "-B", _folder_of("lib/frontload/gcc/ld.lld"), "-fuse-ld=lld"])
     return [*program, *arguments, "-o", output]
 
 
@@ -138,8 +110,7 @@ def linked(link: LinkCommand, beside: str, options: Options, scratch: Path) -> I
             os.unlink(temporary)
 
 
-def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> str:
-    """Links to `output`; returns the linker's messages."""
+def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> None:
     command = command_for(link, output, options)
     if sum(map(len, command)) > _MAX_CHARACTERS:
         response = scratch / "link.rsp"
@@ -153,12 +124,11 @@ def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> 
         errors.quote(result.stderr or result.stdout)
         raise Failure(f"{link.arguments[0]}: linking again with ld.frontload failed, with status "
                       f"{result.status}", code=EXIT_VERDICT, note=_remedy(link, result.stderr))
-    return result.stderr
 
 
 def _remedy(link: LinkCommand, said: str) -> str:
     arguments = link.expanded()
-    if any(each.startswith("-flto") for each in arguments) and family(link) is Family.GCC:
+    if any(each.startswith("-flto") for each in arguments) and compiler(link) != "clang":
         return ("lld cannot link gcc's -flto objects: compile with -ffat-lto-objects and link with "
                 "-fno-lto, or leave -flto out, or build with clang")
     if "No such file" in said or "cannot open" in said or "cannot find" in said:

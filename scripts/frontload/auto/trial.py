@@ -10,20 +10,18 @@ after   linked with the profile
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frontload.auto import comparison, libraries, linker_options, objects, programs, relink
-from frontload.auto.comparison import Comparison
-from frontload.auto.libraries import Library
+from frontload.auto import advice, linker_options, objects, programs, relink
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
-from frontload.auto.workload import Workload
+from frontload.auto.workload import Comparison, Workload, compare
 from frontload.base import errors, files, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
@@ -36,13 +34,13 @@ from frontload.measure import prediction
 from frontload.profile import coverage, front_report, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
+from frontload.profile.startup_profile import Profile
 from frontload.recording import run as recording
 from frontload.recording.watched import Watched
 
 if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
 
-MEASURED_RUNS = 10
 _DISK = "hdd"  # fronts are judged on this device
 # A recording with data may last this many times longer, because the program is slower.
 _DATA_SLOWDOWN = 40
@@ -54,7 +52,7 @@ class Plan:
     workloads: tuple[Workload, ...]
     profile: str  # the path to write it to
     output: str  # the path of the program with a front
-    runs: int = 3
+    recordings: int = 3
     data: bool | None = None  # None: if valgrind is available
     modules: tuple[str, ...] = ()
     until: str | None = None  # a function
@@ -62,7 +60,7 @@ class Plan:
     prefetch: bool = False
     min_match: float = 80.0
     min_coverage: float = 95.0
-    measured_runs: int = MEASURED_RUNS  # 0: do not measure
+    runs: int = 10  # of the measurement; 0: do not measure
     device: Device | None = None  # a separate device to measure on
     beside: tuple[str, ...] = ()  # files that the program needs beside it there
     compare: bool = True
@@ -101,12 +99,10 @@ class Outcome:
     measurement: "Measurement | None" = None
     prediction: dict | None = None  # returned by prediction.predict
     libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules
-    linked: list[Library] = field(default_factory=list)  # libraries that now have a front as well
     missing: list[Missing] = field(default_factory=list)
 
     def placed(self, plan: Plan) -> bool:
-        return all(is_placed(report, plan) for report in (
-            self.report, *(library.report for library in self.linked)))
+        return coverage.suffices(self.report, plan.min_coverage, plan.min_match)
 
     def differs(self) -> bool:
         return any(each.same is False for each in self.comparisons)
@@ -117,7 +113,7 @@ class Outcome:
             return None
         from frontload.measure.results import figures
 
-        before, after = (figures(self.measurement.of(name, _condition(self.measurement)))
+        before, after = (figures(self.measurement.of(name, self.measurement.plan.conditions[0]))
                          for name in ("before", "after"))
         return _is_less({name: each["median"] for name, each in before.items()},
                         {name: each["median"] for name, each in after.items()})
@@ -125,11 +121,8 @@ class Outcome:
     def predicted_gain(self) -> bool | None:
         if self.prediction is None:
             return None
-        found = [self.prediction, *(library.prediction for library in self.linked
-                                    if library.prediction)]
-        before, after = ([each["variants"][number]["devices"][_DISK] for each in found]
-                         for number in (0, 1))
-        return _is_less(_sum(before), _sum(after))
+        before, after = (each["devices"][_DISK] for each in self.prediction["variants"])
+        return _is_less(before, after)
 
     def gain(self, plan: Plan) -> bool | None:
         """Whether a cold start has its pages faster, here or by prediction: on a device that
@@ -141,16 +134,6 @@ class Outcome:
 
     def good(self, plan: Plan) -> bool:
         return self.placed(plan) and not self.differs() and self.gain(plan) is not False
-
-
-def is_placed(report: coverage.Report, plan: Plan) -> bool:
-    return coverage.suffices(report, plan.min_coverage, plan.min_match)
-
-
-def _sum(figures: Sequence[dict]) -> dict:
-    """The sum over the files of a start."""
-    return {name: sum(each[name] for each in figures)
-            for name in ("seconds", "major_faults", "read_bytes")}
 
 
 def _is_less(before: dict, after: dict) -> bool:
@@ -169,13 +152,8 @@ def _seconds(counts: dict) -> float:
             + counts.get("read_bytes", 0) / disk.bytes_per_second)
 
 
-def _condition(measurement: "Measurement") -> str:
-    return measurement.plan.conditions[0]
-
-
-def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcome:
-    """Does all steps. A step that fails is a Failure, unless it only adds figures. Of the plan's
-    modules, `linked` get a front as well."""
+def run(plan: Plan, link: LinkCommand) -> Outcome:
+    """Does all steps. A step that fails is a Failure, unless it only adds figures."""
     outcome = Outcome(link, objects.look(objects.inputs(link.expanded(), link.directory)),
                       relink.hindrances(link), programs.look(plan.program))
     _refuse(outcome)
@@ -191,16 +169,14 @@ def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcom
         errors.note(f"linking {plan.program} again, as {link.source} says")
         plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
                                                   scratch))
-        outcome.linked = list(linked)
-        folder = libraries.link_plain(linked, scratch) if linked else None
         traces = scratch / "traces"
-        outcome.has_data = _record(plan, plain, traces, outcome, libraries.loading_from(folder))
-        written = scratch / "startup"
-        written.write_bytes(_profile(plan.program, plain, traces,
-                                     link_map if outcome.has_data else None))
-        startup = profile.read(written)  # in the order of entries, as in names.resolve
+        outcome.has_data = _record(plan, plain, traces, outcome)
+        startup = _profile(plain, traces, link_map if outcome.has_data else None)
+        startup.program = os.fsencode(os.path.basename(plan.program))
         outcome.names = len(startup.touches)
-        profiles = _library_profiles(plan, traces, outcome)
+        written = scratch / "startup"
+        written.write_bytes(profile.to_bytes(startup))
+        startup = profile.read(written)  # in the order of entries, as in names.resolve
         errors.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
         link_report = str(scratch / "link.json")
         options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match,
@@ -209,39 +185,29 @@ def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcom
         outcome.report = coverage.examine(elf.read(after), startup,
                                           names.resolve(str(written), [after]).places,
                                           front_report.left_out(link_report))
-        fronts = [(library, stack.enter_context(libraries.linked_with_front(
-            library, profiles[library.profile], plan.min_match, scratch))) for library in linked]
-        folder = libraries.place(fronts, scratch / "fronts") if fronts else None
         if plan.compare and plan.has_end:
             outcome.missing.append(Missing("whether both write the same", "the program does not "
                                            "end by itself", "compare by hand"))
         elif plan.compare:
-            outcome.comparisons = comparison.compare(
-                plan.workloads, plan.program, after, plain,
-                below=_in_terminal() if plan.ready and plan.ready.tty else (),
-                after_by=libraries.loading_from(folder))
+            below = _in_terminal() if plan.ready and plan.ready.tty else ()
+            outcome.comparisons = [compare(each, plan.program, after, plain, below)
+                                   for each in plan.workloads]
         _predict(plan, outcome, plain, after, traces)
-        for library, path in fronts:
-            with _lacking(outcome, f"what a cold start reads of {library.path} elsewhere"):
-                library.predict(path, trace.find(traces))
-        for before, path in ((plan.program, after), *((each.path, path) for each, path in fronts)):
-            if programs.look(before).stripped:
-                _strip(path, outcome)
-            shutil.copymode(before, path)
+        if outcome.before.stripped:
+            _strip(after, outcome)
+        shutil.copymode(plan.program, after)
         # All results are complete from here on, and get their names.
         files.write_if_changed(plan.profile, written.read_bytes())
-        for path, data in profiles.items():
-            files.write_if_changed(path, data)
+        for module in plan.modules:
+            path = os.path.join(os.path.dirname(plan.profile), advice.profile_name(module))
+            files.write_if_changed(path, profile.to_bytes(_library_profile(module, traces)))
+            outcome.libraries[module] = path
         os.replace(after, plan.output)
-        for library, path in fronts:
-            os.replace(path, library.output)
         if plan.keep:
             _keep(plan.keep, traces, link_map)
         outcome.after = programs.look(plan.output)
-        if plan.measured_runs:
-            _measure(plan, outcome, libraries.place(
-                [(library, library.output) for library in linked], scratch / "measured")
-                if linked else None)
+        if plan.runs:
+            _measure(plan, outcome)
     return outcome
 
 
@@ -265,19 +231,17 @@ def _may_write_beside(path: str) -> bool:
     return os.access(os.path.dirname(path), os.W_OK | os.X_OK)
 
 
-def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome, below: list[str]) -> bool:
-    """Records all workloads, run by `below`; returns whether data was recorded as well."""
+def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
+    """Records all workloads; returns whether data was recorded as well."""
     traces.mkdir()
     if os.geteuid() == 0:  # the command may change its user, who then writes traces of data himself
         traces.parent.chmod(0o711)
         traces.chmod(0o1733)
     pattern = recording.pattern_in(traces)
-    errors.note(f"recording {errors.count(plan.runs * len(plan.workloads), 'run')}")
-    known = {library.module: library.soname for library in outcome.linked}
-    modules = tuple(known.get(module, module) for module in plan.modules)
-    tracer = [*below, *recording.recorder(pattern, modules=modules, until=plan.until)]
+    errors.note(f"recording {errors.count(plan.recordings * len(plan.workloads), 'run')}")
+    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until)
     for workload in plan.workloads:
-        for _ in range(plan.runs):
+        for _ in range(plan.recordings):
             _one(workload, plain, tracer, traces, plan)
     if plan.data is False:
         return False
@@ -291,9 +255,8 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome, below: list[
     errors.note("recording data in valgrind, some forty times slower (--no-data leaves it out)")
     try:
         for workload in plan.workloads:
-            _one(workload, plain,
-                 [*below, *recording.recorder(pattern, data=True, modules=modules,
-                                              until=plan.until)],
+            _one(workload, plain, recording.recorder(pattern, data=True, modules=plan.modules,
+                                                     until=plan.until),
                  traces, plan, slower=_DATA_SLOWDOWN)
     except Failure as problem:
         if plan.data:
@@ -336,8 +299,8 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
         result = workload.run(plain, tracer)
         if result.status:
             errors.quote(result.stderr)
-            errors.warning(f"{workload}: exit status {result.status}: is that the start that is "
-                           "meant?")
+            errors.warning(f"{workload}: exit status {result.status}: is this the intended "
+                           "startup?")
     # The comparison reports other failures of the command.
     if set(trace.find(traces)) == before:
         errors.quote(result.stderr)
@@ -345,38 +308,21 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
                       code=EXIT_VERDICT, note="frontload info tells what this machine allows")
 
 
-def _profile(program: str, plain: str, traces: Path, link_map: str | None) -> bytes:
-    merger = merge.Merger(program=plain, link_map=link_map)
+def _profile(program: str, traces: Path, link_map: str | None) -> Profile:
+    merger = merge.Merger(program=program, link_map=link_map)
     for path in trace.find(traces):
         merger.add(str(path))
-    made = merger.result()
-    made.program = os.fsencode(os.path.basename(program))
-    return profile.to_bytes(made)
+    return merger.result()
 
 
-def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, bytes]:
-    """The profile of each requested library, by its path: beside the program's."""
-    found = {}
-    known = {library.module: library for library in outcome.linked}
-    for module in plan.modules:
-        library = known.get(module)
-        merger = merge.Merger(program=library.plain,
-                              link_map=library.link_map if outcome.has_data else None) \
-            if library else merge.Merger(program=os.path.basename(module))
-        for recorded in trace.find(traces):
-            merger.add(str(recorded))
-        made = merger.result()
-        name = os.path.basename(module)
-        if library:
-            made.program = os.fsencode(library.soname)
-            name = library.soname
-        stem = name.partition(".so")[0] + ".so" if ".so" in name else name
-        path = os.path.join(os.path.dirname(plan.profile), f"{stem}.startup")
-        found[path] = profile.to_bytes(made)
-        outcome.libraries[module] = path
-        if library:
-            library.profile = path
-    return found
+def _library_profile(module: str, traces: Path) -> Profile:
+    """The profile of a library, which may be recorded under a name with more of its version."""
+    name = os.path.basename(module)
+    recorded = next((each.path for path in trace.find(traces) for each in trace.read(path).modules
+                     if advice.profile_name(each.path) == advice.profile_name(name)), name)
+    made = _profile(os.path.basename(recorded), traces, None)
+    made.program = os.fsencode(name)
+    return made
 
 
 def _strip(binary: str, outcome: Outcome) -> None:
@@ -424,38 +370,22 @@ def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
         outcome.missing.append(Missing(what, problem.message, problem.note or "see frontload info"))
 
 
-def _measure(plan: Plan, outcome: Outcome, fronts: Path | None) -> None:
-    """`fronts`: the folder with libraries that belong to the program with a front."""
+def _measure(plan: Plan, outcome: Outcome) -> None:
     from frontload.measure import plan as planned
     from frontload.measure import rounds
-    from frontload.measure.launcher import Launcher
     from frontload.measure.on_device import on_device
 
     variants = planned.make_variants(plan.workloads[0].words,
                                      [("before", plan.program), ("after", plan.output)], [])
-    if fronts:
-        if plan.until:  # the breakpoint would be set in env
-            outcome.missing.append(Missing("what a cold start reads here", "--until cannot be "
-                                           "waited for in a program that loads other libraries",
-                                           "say otherwise when it is ready: --until-..."))
-            return
-        before, after = variants
-        variants = (
-            replace(before, command=("env", *before.command),
-                    files=(*before.files, *(each.path for each in outcome.linked))),
-            replace(after, command=(*libraries.loading_from(fronts), *after.command),
-                    files=(*after.files, *(each.output for each in outcome.linked))))
     with ExitStack() as stack:
         ready = plan.ready_unrecorded
-        launcher, described = Launcher(end_with_us=True, ready=ready), None
-        if plan.device:
-            launcher, described = stack.enter_context(
-                on_device(plan.device, variants, plan.beside, ready))
-        else:  # a device that the user names is required
+        if not plan.device:  # a device that the user names is required
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
-        errors.note(f"measuring {errors.count(2 * plan.measured_runs, 'cold start')}")
+        launcher, described = stack.enter_context(
+            on_device(plan.device, variants, plan.beside, ready))
+        errors.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")
         found = rounds.measure(
-            planned.Plan(variants, runs=plan.measured_runs, ignore_failure=not plan.has_end,
+            planned.Plan(variants, runs=plan.runs, ignore_failure=not plan.has_end,
                          ready=ready), launcher)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

@@ -5,16 +5,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from frontload import __version__
-from frontload.auto import advice, detect
+from frontload.auto import advice, build_folder
 from frontload.auto.advice import Advice, Training
 from frontload.auto.build_folder import Folder
-from frontload.auto.libraries import Library
-from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import REPLACED
-from frontload.auto.trial import Outcome, Plan, is_placed
+from frontload.auto.trial import Outcome, Plan
 from frontload.base import console, files
 from frontload.base.errors import count, percent, printable
-from frontload.profile.coverage import Report
 
 if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
@@ -25,12 +22,10 @@ SCHEMA = "frontload-auto/1"
 def reasons(plan: Plan, outcome: Outcome) -> list[str]:
     """The reasons, if the answer is no."""
     found = []
-    for output, report in ((plan.output, outcome.report),
-                           *((library.output, library.report) for library in outcome.linked)):
-        if not is_placed(report, plan):
-            found.append(f"{output}: {percent(report.placed + report.left_out, report.names)} of "
-                         "the names are where they should be, less than "
-                         f"{plan.min_coverage:g}%")
+    report = outcome.report
+    if not outcome.placed(plan):
+        found.append(f"{plan.output}: {percent(report.placed + report.left_out, report.names)} of "
+                     f"the names are where they should be, less than {plan.min_coverage:g}%")
     found += [f"{each.workload}: {each.detail}" for each in outcome.comparisons
               if each.same is False]
     if outcome.gain(plan) is False:
@@ -41,7 +36,7 @@ def reasons(plan: Plan, outcome: Outcome) -> list[str]:
 
 def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
     """What to add to the program's build."""
-    folder = detect.of_program(plan.program, outcome.link.directory, plan.built_in)
+    folder = build_folder.of_program(plan.program, outcome.link.directory, plan.built_in)
     # shlex.join quotes the braces, which need no quotes.
     command = shlex.join(plan.workloads[0].words).replace("'{}'", "{}")
     return folder, advice.advise(folder, plan.program, Training(
@@ -55,7 +50,7 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
     console.show(table)
     print()
     report = outcome.report
-    runs = count(plan.runs * len(plan.workloads), "run")
+    runs = count(plan.recordings * len(plan.workloads), "run")
     where = plan.program if replaced else plan.output
     lines = [
         f"link: {outcome.link.source}",
@@ -65,9 +60,7 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
             f"; {count(report.left_out, 'more name')} would cost more to read with it than to "
             "fault in" if report.left_out else ""),
         *(f"profile of {module}, which has to be linked with it in its own build: {path}"
-          for module, path in outcome.libraries.items()
-          if module not in {library.module for library in outcome.linked}),
-        *(line for library in outcome.linked for line in _of_library(library)),
+          for module, path in outcome.libraries.items()),
         *(f"output of {each.workload}: {_same(each.same)}: {each.detail}"
           for each in outcome.comparisons),
     ]
@@ -89,19 +82,6 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
     folder, found = advised(plan, outcome)
     advice.show(folder, found, lambda line: print(printable(line)))
     print(printable(f"to start with, copy the profile of this trial there: {plan.profile}"))
-
-
-def _of_library(library: Library) -> list[str]:
-    report = library.report
-    found = [f"library with a front: {library.output}: "
-             f"{percent(report.placed, report.names)} of the names in {library.profile} in a front "
-             f"of {report.front_size:,} bytes, density {report.density:.3f}"]
-    if library.prediction:
-        before, after = (each["devices"]["hdd"] for each in library.prediction["variants"])
-        found.append(f"predicted for {library.soname} on hdd: "
-                     f"{before['major_faults']:.0f} → {after['major_faults']:.0f} major faults, "
-                     f"{before['read_bytes'] / 1e6:.1f} → {after['read_bytes'] / 1e6:.1f} MB")
-    return found
 
 
 def _same(same: bool | None) -> str:
@@ -163,40 +143,23 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
         "replaced": replaced,
         "profile": plan.profile,
         "library_profiles": outcome.libraries,
-        "libraries": [{
-            "module": library.module, "path": library.path, "output": library.output,
-            "profile": library.profile, "names": library.names,
-            "link": _link(library.link),
-            "check": _check(library.report),
-            "predicted": _predicted(library.prediction)}
-            for library in outcome.linked],
-        "link": _link(outcome.link),
+        "link": {"source": outcome.link.source, "directory": outcome.link.directory,
+                 "arguments": list(outcome.link.arguments)},
         "hindrances": [asdict(each) for each in outcome.hindrances],
         "sections": asdict(outcome.sections) | {"lost": outcome.sections.lost() or None},
         "before": outcome.before.as_json(),
         "after": outcome.after.as_json(),
         "names": outcome.names,
-        "check": _check(report),
+        "check": {"names": report.names, "present": report.present, "placed": report.placed,
+                  "left_out": report.left_out, "coverage": report.coverage,
+                  "density": report.density, "front_bytes": report.front_size},
         "comparisons": [asdict(each) for each in outcome.comparisons],
         "measured": _measured(outcome),
-        "predicted": _predicted(outcome.prediction),
+        "predicted": outcome.prediction and {
+            each["name"]: each["devices"] for each in outcome.prediction["variants"]},
         "advice": advised(plan, outcome)[1].as_json(),
         "missing": [asdict(each) for each in outcome.missing],
     })
-
-
-def _link(link: LinkCommand) -> dict:
-    return {"source": link.source, "directory": link.directory, "arguments": list(link.arguments)}
-
-
-def _predicted(prediction: dict | None) -> dict | None:
-    return prediction and {each["name"]: each["devices"] for each in prediction["variants"]}
-
-
-def _check(report: Report) -> dict:
-    return {"names": report.names, "present": report.present, "placed": report.placed,
-            "left_out": report.left_out, "coverage": report.coverage,
-            "density": report.density, "front_bytes": report.front_size}
 
 
 def _measured(outcome: Outcome) -> dict | None:

@@ -11,12 +11,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from frontload.auto import link_command
 from frontload.auto.link_command import LinkCommand
-from frontload.auto.programs import is_of_system, libtool_script
+from frontload.auto.programs import is_of_system
 from frontload.base import errors
 from frontload.base.errors import Failure
 from frontload.base.processes import run
@@ -31,15 +31,11 @@ _CALLS = "execve", "chdir", "fchdir"
 def links(build: str, folder: str, program: str) -> list[LinkCommand]:
     """The links of `program` that the build command does, run in `folder`."""
     errors.note(f"building, watched by strace: {build}")
-    found = list(_watch(build, folder, program))
+    found = _watch(build, folder, program)
     if not found and os.path.exists(program) and not is_of_system(program):
         errors.note(f"{program} is up to date: building it once more, as if it were old")
-        script = libtool_script(program)  # make's target
-        with ExitStack() as stack:
-            for path in (program, script):
-                if path:
-                    stack.enter_context(_looking_old(path))
-            found = list(_watch(build, folder, program))
+        with _looking_old(program):
+            found = _watch(build, folder, program)
     return found
 
 
@@ -63,7 +59,7 @@ def _looking_old(program: str) -> Iterator[None]:
             os.unlink(copy)
 
 
-def _watch(build: str, folder: str, program: str) -> Iterable[LinkCommand]:
+def _watch(build: str, folder: str, program: str) -> list[LinkCommand]:
     with scratch_folder("frontload-auto.") as scratch:
         log = scratch / "calls"
         watching = strace.watching(_CALLS, log, "-f", "-s", str(_MAX_ARGUMENT), remedy=_REMEDY)

@@ -1,4 +1,5 @@
-"""A command that starts the program, in which another build of the program can take its place."""
+"""A command that starts the program, in which another build of the program can take its place; and
+whether two builds behave alike: the same stdout, and the same ending."""
 
 import os
 import shlex
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from frontload.auto.programs import program_of
 from frontload.base import processes
 from frontload.base.errors import Failure
+from frontload.base.processes import Result
 
 _PLACE = "{}"
 
@@ -22,7 +24,7 @@ class Workload:
     def command(self, binary: str) -> list[str]:
         return [word.replace(_PLACE, binary) for word in self.words]
 
-    def run(self, binary: str, before: Sequence[str] = (), **options) -> processes.Result:
+    def run(self, binary: str, before: Sequence[str] = (), **options) -> Result:
         """Runs the command with this build of the program, below `before` if that is given.
         `options` are those of processes.run."""
         command = [*before, *self.command(binary)]
@@ -30,16 +32,13 @@ class Workload:
         executable = None
         if not before and self.words[0] == _PLACE:
             command[0], executable = self.called, binary
-        return processes.run(command, environment=environment(), executable=executable,
-                             **options)
+        # Without the variable for our own tools.
+        environment = {name: value for name, value in os.environ.items()
+                       if name != "FRONTLOAD_BINDIR"}
+        return processes.run(command, environment=environment, executable=executable, **options)
 
     def __str__(self) -> str:
         return shlex.join(self.command(self.called))
-
-
-def environment() -> dict[str, str]:
-    """Our environment, without the variable for our own tools."""
-    return {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
 
 
 def read(words: Sequence[str], program: str, called: str) -> Workload:
@@ -62,3 +61,41 @@ def parse(text: str, program: str, called: str) -> Workload:
         raise Failure("--workload: the command is empty",
                       note="write it as in a shell, as one argument")
     return read(words, program, called)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    workload: str
+    same: bool | None  # None: two runs of the program itself differ
+    detail: str
+
+
+def compare(workload: Workload, before: str, after: str, plain: str,
+            below: Sequence[str] = ()) -> Comparison:
+    """Compares `after` with `before`. `plain`, linked by ld.frontload without a profile, tells
+    whether the front makes the difference. `below`: the command that runs them."""
+    expected, found = (workload.run(binary, below) for binary in (before, after))
+    if _does(found, after) == _does(expected, before):
+        return Comparison(str(workload), True, f"{len(expected.stdout)} characters on stdout, "
+                          f"{_ending(expected.status)}")
+    if _does(workload.run(before, below), before) != _does(expected, before):
+        return Comparison(str(workload), None, "two runs of the program itself differ")
+    if expected.status != found.status:
+        detail = f"{_ending(found.status)}, not {_ending(expected.status)}"
+    else:
+        lines = zip([*expected.stdout.splitlines(), ""], [*found.stdout.splitlines(), ""],
+                    strict=False)
+        number = next((number for number, (one, other) in enumerate(lines, 1) if one != other), 0)
+        detail = f"stdout differs from line {number} on"
+    if _does(workload.run(plain, below), plain) != _does(expected, before):
+        detail += "; the same happens without a front, so the change of linker causes it"
+    return Comparison(str(workload), False, detail)
+
+
+def _does(result: Result, binary: str) -> tuple[int, str]:
+    """Status and stdout, without the program's path, which it may print."""
+    return result.status, result.stdout.replace(binary, "{}")
+
+
+def _ending(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"

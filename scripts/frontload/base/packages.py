@@ -1,14 +1,13 @@
 """The Python packages that Frontload needs, and the remedy where one is missing.
 
-A missing package would show up late, even after work was done. So each verb declares its packages,
-and we look for them before we load the verb. `python3 -m frontload.base.packages` imports all
+A missing package would show up late, even after work was done. So we look for them before we load
+a verb. `python3 -m frontload.base.packages` imports all
 packages: builds use it to test a Python.
 """
 
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 # For each module its name for pip, and its package in Debian.
@@ -17,12 +16,11 @@ _PACKAGES = {"elftools": ("pyelftools", "python3-pyelftools"),
              "scipy": ("scipy", "python3-scipy"),
              "rich": ("rich", "python3-rich"),
              "pydantic": ("pydantic", "python3-pydantic")}
-ALL = tuple(_PACKAGES)
 
 
-def missing(modules: Iterable[str] = ALL) -> list[str]:
+def missing() -> list[str]:
     """The modules that this Python lacks; none of them is loaded."""
-    return [module for module in modules if importlib.util.find_spec(module) is None]
+    return [module for module in _PACKAGES if importlib.util.find_spec(module) is None]
 
 
 def explain() -> None:
@@ -41,5 +39,5 @@ def explain() -> None:
 
 
 if __name__ == "__main__":
-    for each in ALL:
+    for each in _PACKAGES:
         importlib.import_module(each)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from frontload.base.files import STDOUT
 from frontload.base.quantities import parse_bytes
-from frontload.profile.generations import MAX_GENERATIONS, NO_LABEL, is_label
+from frontload.profile.generations import NO_LABEL, is_label
 from frontload.profile.role import NO_ROLE, is_role
 
 DEFAULT_MIN_MATCH = 80.0
@@ -62,13 +62,6 @@ def generation(text: str) -> str:
     if not is_label(text):
         raise argparse.ArgumentTypeError(f"{text!r} is {NO_LABEL}")
     return text
-
-
-def number_of_generations(text: str) -> int:
-    """How many generations a profile keeps."""
-    if not re.fullmatch("[1-9][0-9]?", text) or int(text) > MAX_GENERATIONS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MAX_GENERATIONS}")
-    return int(text)
 
 
 def seconds(text: str) -> float:

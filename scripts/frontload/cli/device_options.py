@@ -22,9 +22,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     device = parser.add_argument_group("a device of its own (needs root)")
     device.add_argument("--device", choices=(*kinds.KINDS, kinds.LAZY, kinds.CUSTOM),
                         help="copy the named files to a loop device that the kernel slows down to "
-                        "this kind of device, and measure there; lazy is a file system of which "
-                        "each read takes 5 ms, 64 at once, as of an image that is loaded over a "
-                        "network; custom has the figures of the options below")
+                        "this kind of device, and measure there; lazy is a file system with 5 ms "
+                        "reads, 64 in parallel, like an image that is loaded over a network; "
+                        "custom has the figures of the options below")
     device.add_argument("--device-iops", metavar="N", type=count(_MIN_IOPS),
                         help="requests per second of a custom device")
     device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(_MIN_BANDWIDTH),

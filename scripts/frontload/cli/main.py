@@ -4,49 +4,41 @@ A verb is a module of verbs/ with `make_parser()` and `run(args)`. A verb is loa
 called, because most use libraries that take longer to load than printing the version takes.
 """
 
+import argparse
 import errno
 import gc
 import importlib
 import os
+import re
 import sys
 import traceback
-from dataclasses import dataclass
 
-from frontload.base import errors, packages, standard_streams
-from frontload.cli import loudness, version
-from frontload.cli import parser as parsing
-from frontload.cli.parser import Parser
+from frontload import __version__
+from frontload.base import errors, packages, standard_streams, tools
+from frontload.cli import loudness
+from frontload.cli.parser import Parser, add_loudness
+from frontload.machine import linkers
 
-
-@dataclass(frozen=True)
-class Verb:
-    """A verb before it is loaded."""
-
-    module: str  # in verbs/
-    summary: str
-    packages: tuple[str, ...] = packages.ALL  # the Python packages that it may use
-
-
-VERBS = {
-    # info uses no package. It asks for one, so that a user's first command reports missing ones.
-    "info": Verb("info", "show what this machine allows", ("rich",)),
-    "auto": Verb("auto", "try a front: all steps for one program"),
-    "init": Verb("init", "show or write what to add to a build"),
-    "record": Verb("record", "run a command and record what it touches"),
-    "profile": Verb("profile", "make a startup profile from traces"),
-    "check": Verb("check", "show how much of a profile lies in the front of a program"),
-    "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
-    "order": Verb("order", "make an order file for a linker"),
-    # Verbs that fewer people need.
-    "show": Verb("show", "show what is in traces, profiles and reading lists"),
-    "files": Verb("files", "merge lists of what starts read of all their files"),
-    "predict": Verb("predict", "predict cold starts on other storage devices"),
-    "faults": Verb("faults", "record every page fault of one start"),
-    "report": Verb("report", "make a page that shows what starts read and what could improve"),
+# Each verb, and its summary.
+EVERYDAY_VERBS = {
+    "info": "show what this machine allows",
+    "auto": "try a front: all steps for one program",
+    "init": "show or write what to add to a build",
+    "record": "run a command and record what it touches",
+    "profile": "make a startup profile from traces",
+    "check": "show how much of a profile lies in the front of a program",
+    "measure": "measure cold and warm starts, and compare binaries",
+    "order": "make an order file for a linker",
 }
-# cargo-frontload passes this first: `cargo frontload` is a command of its own.
-CARGO_PROGRAM = "cargo-frontload"
-CARGO = Verb("cargo", "record a Rust program and build it with a front")
+# Verbs that fewer people need.
+OTHER_VERBS = {
+    "show": "show what is in traces, profiles and reading lists",
+    "files": "merge lists of what starts read of all their files",
+    "predict": "predict cold starts on other storage devices",
+    "faults": "record every page fault of one start",
+    "report": "make a page that shows what starts read and what could improve",
+}
+VERBS = EVERYDAY_VERBS | OTHER_VERBS
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
 # start here: see what this machine allows
@@ -84,37 +76,40 @@ _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _E
              errno.EACCES: "check its owner and permissions with ls -ld"}
 
 
-def build_parser() -> Parser:
-    """The parser of the command. It loads a verb when the command line names it, or all of them for
-    the manual."""
-    command = Parser(prog="frontload", description=DESCRIPTION, examples=EXAMPLES,
-                     exit_status=EXIT_STATUS, environment=ENVIRONMENT)
-    command.add_argument("--version", action=version.Version, nargs=0,
+class _Version(argparse.Action):
+    """Shows Frontload's version, and that of the LLVM whose lld is in ld.frontload."""
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:
+        linker = tools.find_tool("ld.frontload")
+        said = linkers.version_of(linker) if linker else None
+        llvm = re.search(r"LLD (\S+)", said or "")
+        print(f"frontload {__version__} (" + (
+            f"LLVM {llvm[1] if llvm else said}" if said else
+            "without ld.frontload, which was not found") + ")")
+        parser.exit()
+
+
+def command_parser() -> Parser:
+    """The parser of the command line before a verb."""
+    command = Parser(
+        prog="frontload", usage="%(prog)s [-h] [--version] VERB ...", description=DESCRIPTION,
+        examples=EXAMPLES, exit_status=EXIT_STATUS, environment=ENVIRONMENT,
+        lists={"verbs": EVERYDAY_VERBS, "other verbs": OTHER_VERBS})
+    command.add_argument("--version", action=_Version, nargs=0,
                          help="show the version, and that of the LLVM it was built with")
-    parsing.add_loudness(command)
-    command.add_subparsers(  # type: ignore[call-overload]  # hands all to the action
-        action=parsing.Verbs, dest="verb", metavar="VERB", title="verbs", required=True,
-        summaries={name: verb.summary for name, verb in VERBS.items()}, first_of_others="show",
-        load=lambda name: _load(VERBS[name]))
+    command.add_argument("verb", choices=tuple(VERBS), help=argparse.SUPPRESS)
     return command
 
 
-def build_cargo_parser() -> Parser:
-    """The parser of `cargo frontload`."""
-    return _load(CARGO)
-
-
-def _load(verb: Verb) -> Parser:
+def verb_parser(name: str) -> Parser:
     """The parser of a verb; ends the command if this Python lacks packages that the verb uses."""
-    if packages.missing(verb.packages):
+    if packages.missing():
         packages.explain()
         raise SystemExit(errors.EXIT_USAGE)
-    module = importlib.import_module(f"frontload.verbs.{verb.module}")
+    module = importlib.import_module(f"frontload.verbs.{name}")
     parser = module.make_parser()
-    parser.set_defaults(run=module.run)
-    for each in parsing.verbs_below(parser):
-        each.set_defaults(parser=each)
-        parsing.add_loudness(each)
+    parser.set_defaults(run=module.run, usage_error=parser.error)
+    add_loudness(parser)
     return parser
 
 
@@ -129,19 +124,17 @@ def main(argv: list[str] | None = None) -> int:
     # A profile may have a million symbols, in as many tuples without cycles: looking for cycles
     # again and again takes a fifth of the time of a verb.
     gc.set_threshold(1_000_000, 5, 1000)
-    is_cargo = argv[:1] == [CARGO_PROGRAM]
-    argv = argv[is_cargo:]
-    parser = build_cargo_parser() if is_cargo else build_parser()
     if not argv:
-        parser.print_help(sys.stderr)
+        command_parser().print_help(sys.stderr)
         return errors.EXIT_USAGE
-    verb = next((word for word in argv if word in VERBS and not is_cargo), parser.prog)
+    verb = argv[0]
     # A name that the terminal's encoding lacks must not end the command.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     try:
-        args = parsing.parse(parser, argv)
-        loudness.choose(quiet=getattr(args, "quiet", False),
-                        verbose=bool(getattr(args, "verbose", False)))
+        if verb not in VERBS:
+            command_parser().parse_args(argv[:1])  # shows help, the version or an error
+        args = verb_parser(verb).parse_args(argv[1:])
+        loudness.choose(quiet=args.quiet, verbose=args.verbose)
         status = args.run(args)
         sys.stdout.flush()
         return status
@@ -184,8 +177,3 @@ def _say_defect(verb: str, defect: Exception) -> int:
     errors.note("this is a defect in Frontload: set FRONTLOAD_DEBUG=1 for the traceback, and "
                 "report it")
     return errors.EXIT_SOFTWARE
-
-
-def cargo_main() -> int:
-    """`cargo frontload ...`, for which cargo runs `cargo-frontload frontload ...`."""
-    return main([CARGO_PROGRAM, *sys.argv[2 if sys.argv[1:2] == ["frontload"] else 1:]])

@@ -20,7 +20,6 @@ from frontload import __version__
 from frontload.base.files import write_if_changed
 from frontload.base.tools import find_tool
 from frontload.cli import main as command_line
-from frontload.cli.parser import Parser
 
 _PROGRAMS = "ld.frontload", "frontload-*"  # the native ones
 # Each shell's folder below a prefix's share, and its form of file names.
@@ -43,16 +42,16 @@ class Page(NamedTuple):
 
 
 def pages(bindir: Path | str | None) -> list[Page]:
-    """The pages of `frontload`, its verbs, `cargo frontload`, and the native programs in `bindir`,
+    """The pages of `frontload`, its verbs, and the native programs in `bindir`,
     or where the command finds these."""
     os.environ["COLUMNS"] = "80"
-    parser = command_line.build_parser()
-    cargo = command_line.build_cargo_parser()
-    found = [Page(each.prog, _summary(each.description or ""), each.format_help())
-             for each in (parser, cargo, *_verbs(cargo).values())]
-    found[1:1] = [Page(each.prog, command_line.VERBS[name].summary, each.format_help())
-                  for name, each in _verbs(parser).items()]
-    return found + [_page_of(path) for path in _native(bindir)]
+    command = command_line.command_parser()
+    return [Page(command.prog, _summary(command.description or ""), command.format_help()),
+            *(Page(f"frontload {name}", summary, command_line.verb_parser(name).format_help())
+              for name, summary in command_line.VERBS.items()),
+            # A verb's page has the name of its native program, if that is called like it.
+            *(_page_of(path) for path in _native(bindir)
+              if path.name.removeprefix("frontload-") not in command_line.VERBS)]
 
 
 def _page_of(path: Path) -> Page:
@@ -65,12 +64,6 @@ def _page_of(path: Path) -> Page:
     text = re.sub(r"^(  -\S*) +- ", r"\1  ", text, flags=re.MULTILINE)
     prose = re.sub(r"^(?:usage|USAGE): (?:.+\n)*", "", text, flags=re.MULTILINE)
     return Page(path.name, _summary(prose), text)
-
-
-def _verbs(parser: Parser) -> dict[str, Parser]:
-    return {name: verb for action in parser._actions
-            if isinstance(action, argparse._SubParsersAction)
-            for name, verb in action.choices.items()}
 
 
 def _native(bindir: Path | str | None) -> Iterator[Path]:
@@ -143,11 +136,12 @@ def completions() -> dict[Path, str]:
     have none: build systems call them."""
     import shtab  # only builds of Frontload have it
 
-    parser = command_line.build_parser()
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            action.choices = action._name_parser_map = dict(action.choices)  # shtab looks for one
-    for each in (parser, *_verbs(parser).values()):
+    parser = argparse.ArgumentParser(prog="frontload")
+    parser.add_argument("--version", action="store_true", help="show the version")
+    verbs = parser.add_subparsers()
+    for name, summary in command_line.VERBS.items():
+        each = verbs.add_parser(name, help=summary, add_help=False,
+                                parents=[command_line.verb_parser(name)])
         for action in each._actions:
             if action.metavar == _FOLDER:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # shtab's own

@@ -10,7 +10,7 @@ import difflib
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import NoReturn
 
 from frontload.base import errors
@@ -36,14 +36,6 @@ class _Formatter(argparse.HelpFormatter):
                 " ".join(block.split()), width, break_on_hyphens=False, break_long_words=False)
             for block in re.split(r"\n(?:\s*\n)+", text.strip("\n"))), indent)
 
-    def _format_action(self, action: argparse.Action) -> str:
-        text = super()._format_action(action)
-        if isinstance(action, Verbs):
-            first = f"    {action.first_of_others} "
-            text = text.replace(f"\n{first}", f"\n\nother verbs:\n{first}")
-        return text
-
-
 class Parser(argparse.ArgumentParser):
     """Like argparse's, with `examples` (shell text: comments explain the commands below them) and
     sections of terms. `exit_status` is added to the common statuses, or removes one by None;
@@ -67,11 +59,6 @@ class Parser(argparse.ArgumentParser):
             if terms:
                 self.sections[title] = dict(terms)
         self._given: list[str] = []
-        self._first_words: dict[str, str] = {}
-
-    def take_first_word(self, beginning: str, name: str) -> None:
-        """A first word with this `beginning` is no argument: its rest becomes the value `name`."""
-        self._first_words[beginning] = name
 
     def format_help(self) -> str:
         width = max(self._get_formatter()._width, 40)
@@ -84,10 +71,6 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         self._given = list(sys.argv[1:] if args is None else args)
-        namespace = argparse.Namespace() if namespace is None else namespace
-        for beginning, name in self._first_words.items():
-            if self._given and self._given[0].startswith(beginning):
-                setattr(namespace, name, self._given.pop(0).removeprefix(beginning))
         return super().parse_known_args(self._given, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -122,75 +105,12 @@ class Parser(argparse.ArgumentParser):
         return list(dict.fromkeys(found))
 
 
-class Verbs(argparse._SubParsersAction):
-    """The verbs of a command; each is loaded when its parser is needed.
-
-    `summaries`: for the command's help, the everyday verbs before `first_of_others`; `load` makes
-    the parser of a verb.
-    """
-
-    def __init__(self, *args, summaries: Mapping[str, str], first_of_others: str,
-                 load: Callable[[str], Parser], **options):
-        super().__init__(*args, **options)
-        self.first_of_others = first_of_others
-        self.choices = _Loaded(summaries, load)  # type: ignore[assignment]  # any Mapping will do
-        self._name_parser_map = self.choices
-        self._choices_actions += [self._ChoicesPseudoAction(name, (), summary)
-                                  for name, summary in summaries.items()]
-
-
-class _Loaded(Mapping[str, Parser]):
-    """The parser of each verb, made on demand."""
-
-    def __init__(self, names: Iterable[str], load: Callable[[str], Parser]):
-        self._parsers: dict[str, Parser | None] = dict.fromkeys(names)
-        self._load = load
-
-    def __getitem__(self, name: str) -> Parser:
-        parser = self._parsers[name]
-        if parser is None:
-            parser = self._parsers[name] = self._load(name)
-        return parser
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._parsers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parsers)
-
-    def __len__(self) -> int:
-        return len(self._parsers)
-
-
-def add_loudness(parser: argparse.ArgumentParser, verbose: str = "show each program that is run"
-                 ) -> None:
-    """-q and -v, for every verb. Without a default: they may stand before or after a verb, and the
-    later parser must not reset them."""
-    known = parser._option_string_actions
-    if "--quiet" not in known:
-        parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
-                            help="show only errors and the result, no warnings and notes")
-    if "--verbose" not in known:
-        parser.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS,
-                            help=verbose)
-
-
-def verbs_below(parser: Parser) -> Iterator[Parser]:
-    """The parsers of a verb and of its own verbs."""
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from verbs_below(below)
-
-
-def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
-    """Like parse_args, but an unrecognized argument is the verb's error: it has its options."""
-    args, unknown = parser.parse_known_args(argv)
-    if unknown:
-        of_verb: Parser = getattr(args, "parser", parser)
-        of_verb.error(f"unrecognized arguments: {' '.join(unknown)}")
-    return args
+def add_loudness(parser: Parser) -> None:
+    """-q and -v, for every verb."""
+    parser.add_argument("-q", "--quiet", action="store_true",
+                        help="show only errors and the result, no warnings and notes")
+    parser.add_argument("-v", "--verbose", action="store_true",
+                        help="show each program that is run")
 
 
 def _by_number(item: tuple[str, object]) -> tuple[int, str]:

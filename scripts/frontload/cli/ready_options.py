@@ -1,6 +1,5 @@
-"""The options for the end of startup of a command that does not end by itself, such as
---until-listening: the same in every verb that starts commands. add() declares them, chosen() reads
-them.
+"""The options for the end of startup, such as --until and --until-listening: the same in every verb
+that starts commands. add() declares them, chosen() reads them.
 """
 
 import argparse
@@ -9,27 +8,36 @@ from dataclasses import replace
 from frontload.base.ready import TIMEOUT_SECONDS, Ready
 from frontload.cli.arguments import count, seconds
 
+KEEPS_RUNNING = "the program keeps running unless --timeout or --tty is given"
+IS_ENDED = "the program is then ended"
+
+
+def add_until(parser: argparse._ActionsContainer, then: str) -> None:
+    """--until; `then`: what becomes of the program."""
+    parser.add_argument("--until", metavar="SYMBOL", help="startup ends when the program enters "
+                        f"this function; {then}")
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tty", action="store_true",
-                        help="give the program a terminal of its own, where nobody types: for "
-                        "editors and the like")
+                        help="give the program a terminal of its own, without input, for editors "
+                        "and the like")
     group = parser.add_argument_group(
-        "programs that do not end: the start is over when, of those that are given, the first has "
-        "come; the program is then ended by SIGTERM, and by SIGKILL after five seconds")
+        "programs that do not end: startup ends at the first of these events; the program is then "
+        "ended by SIGTERM, and by SIGKILL after five seconds")
     group.add_argument("--until-listening", metavar="[ADDRESS:]PORT",
                        help="a process of the command listens there")
     group.add_argument("--until-output", metavar="TEXT",
                        help="it has written this to its standard output or error output")
-    group.add_argument("--until-file", metavar="PATH", help="this file is there")
+    group.add_argument("--until-file", metavar="PATH", help="this file exists")
     group.add_argument("--until-idle", metavar="MS", type=count(1),
-                       help="no thread of it has run or waited for a disk for so many milliseconds")
+                       help="no thread has run or waited for a disk for MS milliseconds")
     group.add_argument("--until-notify", action="store_true",
-                       help="it has said READY=1, as it says it to systemd")
+                       help="it sends READY=1 (sd_notify)")
     group.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
                        help="this time has passed")
     group.add_argument("--request", metavar="COMMAND",
-                       help="when it is ready, run this by a shell; the start goes on to its end")
+                       help="when it is ready, run this in a shell; startup ends when it ends")
     group.add_argument("--timeout", metavar="SECONDS", type=seconds,
                        help="give up, with exit status 124, if the program is not ready by then "
                        f"(default {TIMEOUT_SECONDS:g})")

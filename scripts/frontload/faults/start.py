@@ -48,10 +48,8 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
     named = list(dict.fromkeys(file.replace("{}", program) for file in evict or ["{}"]))
     missing: list[Missing] = []
     with ExitStack() as stack:
-        launcher, described = Launcher(end_with_us=True, ready=ready), None
-        if device:
-            launcher, described = stack.enter_context(
-                on_device(device, [Variant("", tuple(command), tuple(named))], extra, ready))
+        launcher, described = stack.enter_context(
+            on_device(device, [Variant("", tuple(command), tuple(named))], extra, ready))
         conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
         conditions.check(named, () if condition == AS_IT_IS else (condition,))
         recorder = perf.find()

@@ -45,11 +45,14 @@ def _files_in(folder: str) -> list[str]:
 
 
 @contextmanager
-def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
+def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequence[str],
               ready: Ready | None = None, file_system: str = cold_device.EXT4
-              ) -> Iterator[tuple[Launcher, Document]]:
-    """Within `with`, the variants' files are on this device. Yields the launcher to run them there,
-    and the device's description for the result."""
+              ) -> Iterator[tuple[Launcher, Document | None]]:
+    """Within `with`, the variants' files are on this device; without a device, they stay where they
+    are. Yields the launcher to run them there, and the device's description for the result."""
+    if device is None:
+        yield Launcher(end_with_us=True, ready=ready), None
+        return
     is_lazy = device.latency_ms is not None
     if obstacle := lazy.obstacle() if is_lazy else cold_device.obstacle(file_system):
         raise Failure(f"--device {device.name}: {obstacle}",

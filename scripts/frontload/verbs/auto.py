@@ -1,13 +1,10 @@
 """frontload auto: all steps for a program that can be linked again, from one command."""
 
 import argparse
-import errno
 import os
-import shutil
-import tempfile
 
 from frontload.base import errors
-from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import STDOUT
 from frontload.base.ready import Ready
 from frontload.cli import device_options, ready_options
@@ -66,19 +63,20 @@ def make_parser() -> Parser:
     _add_link(parser)
     _add_recording(parser)
     result = parser.add_argument_group("what comes out")
-    result.add_argument("-o", "--output", metavar="FILE", type=file_only,
-                        help="the program with a front (default: APP.front beside it)")
+    place = result.add_mutually_exclusive_group()
+    place.add_argument("-o", "--output", metavar="FILE", type=file_only,
+                       help="the program with a front (default: APP.front beside it)")
+    place.add_argument("--in-place", action="store_true",
+                       help="if all is well, replace the program by the one with a front")
     result.add_argument("--profile", metavar="FILE", type=file_only,
                         help="the startup profile (default: APP.startup beside the program)")
-    result.add_argument("--in-place", action="store_true",
-                        help="if all is well, replace the program by the one with a front")
     result.add_argument("--prefetch", action="store_true", help="also link with --front-prefetch")
     add_min_match(result)
     result.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
                         help="the share of the profile's names that must be in the front (default "
                         "95)")
-    result.add_argument("--measured-runs", metavar="N", type=count(1), default=10,
-                        help="runs of each program, cold and warm (default %(default)s)")
+    result.add_argument("--runs", metavar="N", type=count(1), default=10,
+                        help="measured rounds in each condition (default %(default)s)")
     result.add_argument("--no-measure", action="store_true", help="do not measure")
     device_options.add(parser)
     result.add_argument("--no-compare", action="store_true",
@@ -88,7 +86,6 @@ def make_parser() -> Parser:
     add_json(result)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
-    parser.set_defaults(usage_error=parser.error)
     return parser
 
 
@@ -106,19 +103,17 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
 
 def _add_recording(parser: argparse.ArgumentParser) -> None:
     recording = parser.add_argument_group("what is recorded")
-    recording.add_argument("--runs", metavar="N", type=count(1), default=3,
-                           help="runs of each command (default %(default)s)")
+    recording.add_argument("--recordings", metavar="N", type=count(1), default=3,
+                           help="recorded runs of each command (default %(default)s)")
     data = recording.add_mutually_exclusive_group()
     data.add_argument("--data", dest="data", action="store_true", default=None,
                       help="also record data, in valgrind (default: if valgrind is installed)")
     data.add_argument("--no-data", dest="data", action="store_false",
                       help="record functions only")
     recording.add_argument("--module", metavar="NAME", action="append", default=[],
-                           help="also record this shared library, write its profile, and, if its "
-                           "link command is found, too, give it a front; may be repeated")
-    recording.add_argument("--until", metavar="SYMBOL",
-                           help="startup ends when the program enters this function, and the "
-                           "recorded program is ended")
+                           help="also record this shared library, and write its profile; may be "
+                           "repeated")
+    ready_options.add_until(recording, ready_options.IS_ENDED)
     ready_options.add(parser)
 
 
@@ -137,8 +132,8 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, words: list[str], device: Device | None,
          ready: Ready | None) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.auto import libraries, programs, trial, verdict, workload
-    from frontload.auto.link_sources import Given, Search
+    from frontload.auto import programs, trial, verdict, workload
+    from frontload.auto.link_sources import Search
 
     called = args.program or words[0]
     program = programs.program_of(called)
@@ -148,29 +143,22 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None,
                    *(workload.parse(text, program, called) for text in args.workload)),
         profile=os.path.abspath(args.profile or f"{program}.startup"),
         output=os.path.abspath(args.output or f"{program}{programs.TRIED}"),
-        runs=args.runs, data=args.data, modules=tuple(args.module), until=args.until,
+        recordings=args.recordings, data=args.data, modules=tuple(args.module), until=args.until,
         ready=ready, prefetch=args.prefetch, min_match=args.min_match,
         min_coverage=args.min_coverage,
-        measured_runs=0 if args.no_measure else args.measured_runs, device=device,
+        runs=0 if args.no_measure else args.runs, device=device,
         beside=tuple(args.extra), compare=not args.no_compare,
         keep=args.keep,
         built_in=os.path.abspath(args.build_folder or ".") if args.build else None)
     for path in (plan.profile, plan.output):
         if os.path.realpath(path) == program:
             args.usage_error(f"{path} is the program itself; --in-place replaces it")
-    given = Given(args.link, args.link_log, args.build, args.build_folder)
-    link = Search(program, given).find()
-    linked, not_linked = libraries.find(plan.modules, program, given)
-    outcome = trial.run(plan, link, linked)
-    outcome.missing += not_linked
+    search = Search(program, args.link, args.link_log, args.build, args.build_folder)
+    outcome = trial.run(plan, search.find())
     good = outcome.good(plan)
-    replaced, problem = False, None
-    if args.in_place and good:
-        try:
-            _put_in_place(plan.output, program)
-            replaced = True
-        except OSError as caught:  # reported after the verdict, which must not be lost
-            problem = caught
+    replaced = args.in_place and good
+    if replaced:
+        os.replace(plan.output, program)
     if args.json:
         verdict.write_json(args.json, plan, outcome, replaced)
     if args.json != STDOUT:
@@ -180,28 +168,4 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None,
             errors.error(reason)
         if args.in_place:
             errors.note(f"{program} was not replaced; the program with a front is {plan.output}")
-    if problem:
-        raise Failure(f"{program}: was not replaced: {problem.strerror}",
-                      note=f"the program with a front is {plan.output}")
     return EXIT_OK if good else EXIT_VERDICT
-
-
-def _put_in_place(output: str, program: str) -> None:
-    """Moves the program with a front to the program's place in one step, also from another file
-    system, where rename does not work."""
-    try:
-        os.replace(output, program)
-        return
-    except OSError as problem:
-        if problem.errno != errno.EXDEV:
-            raise
-    folder, name = os.path.split(program)
-    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    os.close(handle)
-    try:
-        shutil.copy2(output, temporary)
-        os.replace(temporary, program)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    os.unlink(output)

@@ -31,15 +31,12 @@ def make_parser() -> Parser:
     parser = Parser(
         "frontload faults", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--name", help="the name of the command (default: that of its file)")
-    parser.add_argument("--until", metavar="SYMBOL", help="the function of the program whose "
-                        "first call ends the start (default: frontload_startup_done); "
-                        "the program keeps running unless --timeout or --tty is given")
+    ready_options.add_until(parser, ready_options.KEEPS_RUNNING)
     group = parser.add_argument_group("conditions (default: selectively cold)")
     conditions.add_one(group)
     conditions.add_eviction(group)
     device_options.add(parser)
     ready_options.add(parser)
-    parser.set_defaults(usage_error=parser.error)
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs before the recorded one, so that the libraries and inputs are "
                         "warm (default %(default)s)")

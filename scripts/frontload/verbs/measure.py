@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
 
 from frontload.base import errors, files, processes
@@ -47,7 +46,7 @@ def make_parser() -> Parser:
                         "COMMAND; may be repeated: the others are compared with the first")
     parser.add_argument("--name", help="the name of the command, if there are no variants")
     parser.add_argument("--runs", metavar="N", type=count(1),
-                        help="rounds in each condition (default 50)")
+                        help="measured rounds in each condition (default 50)")
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs of each variant before the first round, so that the libraries "
                         "and inputs that they share are warm (default %(default)s)")
@@ -58,9 +57,7 @@ def make_parser() -> Parser:
     conditions.add_any(group)
     conditions.add_eviction(group)
     device_options.add(parser)
-    parser.add_argument("--until", metavar="SYMBOL",
-                        help="the start is over when the program, which COMMAND has to start "
-                        "itself, enters this function; the program is then ended")
+    ready_options.add_until(parser, ready_options.IS_ENDED)
     ready_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure even if the command fails")
@@ -73,7 +70,6 @@ def make_parser() -> Parser:
     add_json(parser, "every run as JSON")
     parser.add_argument("command", metavar="COMMAND", nargs="+",
                         help="the command and its arguments, after --")
-    parser.set_defaults(usage_error=parser.error)
     return parser
 
 
@@ -99,7 +95,6 @@ def _measure(args: argparse.Namespace, device: Device | None, ready: Ready | Non
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from frontload.measure import document, doubts, rounds, seen, table
-    from frontload.measure.launcher import Launcher
     from frontload.measure.on_device import on_device
 
     asked = args.conditions or (SELECTIVELY_COLD, WARM)
@@ -109,11 +104,7 @@ def _measure(args: argparse.Namespace, device: Device | None, ready: Ready | Non
                 evict_seen=args.evict_seen,
                 allow_warm=args.allow_warm, ignore_failure=args.ignore_failure,
                 compare=tuple(dict.fromkeys(args.compare_output)), ready=ready)
-    with ExitStack() as stack:
-        launcher, described = Launcher(end_with_us=True, ready=ready), None
-        if device:
-            launcher, described = stack.enter_context(
-                on_device(device, plan.variants, args.extra, ready=ready))
+    with on_device(device, plan.variants, args.extra, ready) as (launcher, described):
         plan, missing = seen.look(plan, launcher)
         with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
                       MofNCompleteColumn(), console=Console(stderr=True), transient=True,

@@ -45,13 +45,14 @@ def make_parser() -> Parser:
                         help="a build to predict for, or a library that the recorded program "
                         "loaded; may be repeated: the others are compared with the first")
     parser.add_argument("--recorded", metavar="BINARY", help="the build that was recorded")
-    parser.add_argument("--prefetch", metavar="SIZE", default="auto",
+    parser.add_argument("--prefetched", metavar="SIZE", default="auto",
                         help="how much of a file is prefetched before it is relocated: auto (the "
-                        "front, if it was linked with --front-prefetch), front (as with `frontload "
-                        "run`), none, a number of bytes, or all (as if the file was read "
+                        "front, if it was linked with --front-prefetch), front (as with "
+                        "frontload-run), none, a number of bytes, or all (as if the file was read "
                         "beforehand) (default %(default)s)")
-    parser.add_argument("--warm", metavar="SECONDS", type=positive, help="add the time of a "
-                        "warm start (see frontload measure) to the time of the device")
+    parser.add_argument("--warm-seconds", metavar="SECONDS", type=positive,
+                        help="add the time of a warm start (see frontload measure) to the time of "
+                        "the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
                         choices=(*devices.KINDS, devices.LAZY, devices.CUSTOM, "all"),
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")
     document = prediction.predict(variants, traces, recorded, options=_options(args),
-                                  warm_seconds=args.warm)
+                                  warm_seconds=args.warm_seconds)
     if args.json:
         files.write_json(args.json, document)
     if args.json == files.STDOUT:
@@ -124,7 +125,7 @@ def _run_starts(args: argparse.Namespace) -> int:
     from frontload.reading import listing, planning
 
     for option, given in (("--variant", args.variants), ("--recorded", args.recorded),
-                          ("--warm", args.warm)):
+                          ("--warm-seconds", args.warm_seconds)):
         if given:
             raise errors.Failure(f"{option}: is not for reading lists",
                                  note="leave it out, or give traces")
@@ -180,7 +181,7 @@ def _show_starts(document: dict) -> None:
 
 
 def _options(args: argparse.Namespace) -> list[str]:
-    return [f"--prefetch={args.prefetch}", *_device_options(args)]
+    return [f"--prefetch={args.prefetched}", *_device_options(args)]
 
 
 def _device_options(args: argparse.Namespace) -> list[str]:
@@ -216,7 +217,7 @@ def _show(document: dict) -> None:
                 *([f"{times:.1f}" if position and times else ""] if is_compared else []))
     console.show(table)
     print("seconds are the device's" + (", and a warm start's" if document["warm_seconds"] else
-                                        "; --warm adds those of the processor"))
+                                        "; --warm-seconds adds those of the processor"))
     for device in document["devices"]:
         print(f"{device['name']}: {device['description']}, "
               f"{device['read_ahead_kib']} KiB read ahead")

@@ -13,7 +13,6 @@ from frontload.cli.arguments import (
     DEFAULT_MIN_MATCH,
     count,
     generation,
-    number_of_generations,
     percentage,
     program_argument,
     role,
@@ -99,7 +98,7 @@ def make_parser() -> Parser:
     parser.add_argument("--generation", metavar="LABEL", type=generation,
                         help="the generation that the runs of the traces are of: a version, build "
                         "number or date, of which 2.10 is newer than 2.9")
-    parser.add_argument("--keep-generations", metavar="N", type=number_of_generations,
+    parser.add_argument("--keep-generations", metavar="N", type=count(1, MAX_GENERATIONS),
                         default=KEPT, help="how many generations the profile keeps, the newest "
                         f"ones (default %(default)s, at most {MAX_GENERATIONS})")
     parser.add_argument("--without-odd-runs", action="store_true",

@@ -73,13 +73,10 @@ def make_parser() -> Parser:
                         help="what the traces call the process, for `frontload profile --role`, "
                         "and those that it starts with no other FRONTLOAD_ROLE in their "
                         "environment")
-    parser.add_argument("--until", metavar="SYMBOL",
-                        help="with trace or --data: startup ends when the program enters this "
-                        "function; the program keeps running unless --timeout or --tty is given")
+    ready_options.add_until(parser, ready_options.KEEPS_RUNNING)
     ready_options.add(parser)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
-    parser.set_defaults(usage_error=parser.error)
     return parser
 
 

@@ -57,8 +57,7 @@ def make_parser() -> Parser:
                      type=named("NAME=BINARY"), help="a program to evict and then start in the "
                                                 "place of {} in COMMAND; may be repeated")
     conditions.add_eviction(now)
-    now.add_argument("--until", metavar="SYMBOL", help="the function whose first call ends the "
-                     "start; the program keeps running unless --timeout or --tty is given")
+    ready_options.add_until(now, ready_options.KEEPS_RUNNING)
     now.add_argument("--keep", metavar="DIR", help="the folder to keep the recordings in, as "
                      "NAME.faults.json")
     device_options.add(parser)
@@ -66,7 +65,6 @@ def make_parser() -> Parser:
     parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
                         help="the JSON of frontload faults; or the command to record, and its "
                         "arguments, after --")
-    parser.set_defaults(usage_error=parser.error)
     return parser
 
 
