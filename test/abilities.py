@@ -309,7 +309,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "drop-caches": _of_product(probes.drop_caches),
     "quiet-page-cache": lambda: None,
     "tmp-on-disk": _tmp_on_disk,
-    "perf": _of_perf(lambda recorder: recorder.works),
+    "perf": _of_perf(lambda recorder: recorder.events),
     "perf-fills": _of_perf(lambda recorder: perf.FILLS in recorder.events),
     "perf-requests": _of_perf(lambda recorder: recorder.requests),
     "hardware-breakpoints": _of_perf(lambda recorder: recorder.breakpoints),

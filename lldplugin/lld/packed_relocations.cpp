@@ -1,8 +1,8 @@
 //===- packed_relocations.cpp - when relative relocations can be packed ----===//
 
 #include "lld/packed_relocations.h"
-#include "elf/elf_file.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -60,26 +60,6 @@ static std::string namedByScript(const LibrarySearch &search, StringRef script, 
   return "";
 }
 
-/// Whether the shared library in `bytes` defines a version of symbols.
-static bool definesVersion(StringRef bytes, StringRef version) {
-  bool result = false;
-  consumeError(withElfFile(bytes, [&](const auto &file) -> Error {
-    auto sections = file.sections();
-    if (!sections)
-      return sections.takeError();
-    for (const auto &section : *sections) {
-      if (section.sh_type != ELF::SHT_GNU_verdef || result)
-        continue;
-      auto versions = file.getVersionDefinitions(section);
-      if (!versions)
-        return versions.takeError();
-      result = any_of(*versions, [&](const auto &defined) { return defined.Name == version; });
-    }
-    return Error::success();
-  }));
-  return result;
-}
-
 bool frontload::shouldPackRelativeRelocations(const LinkOptions &options) {
   if (options.decidesPacking || !options.kind.isRelocated())
     return false;
@@ -92,7 +72,9 @@ bool frontload::shouldPackRelativeRelocations(const LinkOptions &options) {
     if (file && isLibcName(path) && !(*file)->getBuffer().starts_with(ELF::ElfMagic))
       file = MemoryBuffer::getFile(namedByScript(options.libraries, path, (*file)->getBuffer()),
                                    false, false);
-    return file && definesVersion((*file)->getBuffer(), "GLIBC_ABI_DT_RELR");
+    // Only a library that defines this version has its name.
+    return file && (*file)->getBuffer().starts_with(ELF::ElfMagic) &&
+           (*file)->getBuffer().contains("GLIBC_ABI_DT_RELR");
   }
   return false;
 }

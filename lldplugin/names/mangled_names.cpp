@@ -76,9 +76,8 @@ SmallVector<std::string, 4> otherVariants(StringRef name) {
     return result;
   for (char digit : digits)
     if (digit != name[at + 1]) {
-      std::string other = name.str();
-      other[at + 1] = digit;
-      result.push_back(std::move(other));
+      result.push_back(name.str());
+      result.back()[at + 1] = digit;
     }
   return result;
 }

@@ -8,18 +8,18 @@ using namespace llvm;
 
 namespace frontload {
 
-/// At most this many entries of a name or stem are kept: for symbols of any file, and for symbols
-/// of the entries' own file. Local variables of many functions share a stem (`count.0`, `count.1`),
-/// and functions of many files a name: matching all of them with all of the link's would take too
-/// long.
-static constexpr size_t maxOfForm = 16, maxOfFile = 128;
+/// At most this many entries of a name or stem are kept, and as many for each file. Local variables
+/// of many functions share a stem (`count.0`, `count.1`), functions of many files a name, and
+/// Rust's instances of a function all but a hash: matching all of them with all of the link's would
+/// take too long.
+static constexpr size_t maxOfForm = 128;
 
-void NameTable::addTo(uint32_t &first, size_t most, uint32_t entry, Likeness least) {
+void NameTable::addTo(uint32_t &first, uint32_t entry, Likeness least) {
   size_t numEntries = 0;
   uint32_t *end = &first;
   for (; *end != none; end = &all[*end].next)
     ++numEntries;
-  if (numEntries >= most)
+  if (numEntries >= maxOfForm)
     return;
   *end = uint32_t(all.size());
   all.push_back({entry, none, least});
@@ -27,13 +27,13 @@ void NameTable::addTo(uint32_t &first, size_t most, uint32_t entry, Likeness lea
 
 void NameTable::add(Index &index, uint32_t Form::*list, CachedHashStringRef text, uint32_t entry,
                     Likeness least) {
-  addTo(index.forms[text].*list, maxOfForm, entry, least);
+  addTo(index.forms[text].*list, entry, least);
   StringRef file = profile.entries[entry].file;
   if (file.empty())
     return;
   uint32_t number =
       fileNumbers.try_emplace(CachedHashStringRef(file), fileNumbers.size()).first->second;
-  addTo(index.ofFile[{text, number}].*list, maxOfFile, entry, least);
+  addTo(index.ofFile[{text, number}].*list, entry, least);
 }
 
 /// Bits of the filters for each entry: hardly any name passes by chance.

@@ -68,7 +68,7 @@ private:
   };
   void add(Index &index, uint32_t Form::*list, llvm::CachedHashStringRef text, uint32_t entry,
            Likeness least);
-  void addTo(uint32_t &first, size_t most, uint32_t entry, Likeness least);
+  void addTo(uint32_t &first, uint32_t entry, Likeness least);
   void findThorough(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
                     Visit visit) const;
   template <class F>

@@ -85,17 +85,16 @@ MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef optio
   auto about = [&](const Twine &text) { return (path + ": " + text).str(); };
   if (!isBelow(percent))
     return {about(describe()), "", false};
+  const std::string outOfDate =
+      "the profile belongs to another program, or is out of date: record it again";
   if (total() == 0)
-    return {about("it has no names that a link could place"),
-            "the profile belongs to another program, or is out of date: record it again", true};
-  std::string missingNames = ("accept less with " + option + "=PERCENT; missing:").str();
-  missingNames += listMissing(missing);
+    return {about("it has no names that a link could place"), outOfDate, true};
+  const std::string accept =
+      (", or accept less with " + option + "=PERCENT; missing:" + listMissing(missing)).str();
   if (found == 0)
-    return {about("none of its " + Twine(total()) + " names is in this link"),
-            "the profile belongs to another program, or is out of date: record it again, or " +
-                missingNames,
+    return {about("none of its " + Twine(total()) + " names is in this link"), outOfDate + accept,
             true};
-  return {about(describe()), "record the profile again, or " + missingNames, true};
+  return {about(describe()), "record the profile again" + accept, true};
 }
 
 std::optional<double> parseMinMatch(StringRef text) {

@@ -65,13 +65,17 @@ static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding fo
     for (auto [_, index] : wanted)
       visit(index, hashCode(*scan.object, scan.object->sections()[index], relocations[index]));
   };
-  std::vector<FoldableCodes> result(scans.all.size());
-  DenseSet<uint64_t> hashes, sizes;
-  for (auto [scan, codes] : zip_equal(scans.all, result)) {
+  auto namedIn = [](const ObjectScan<ELFT> &scan) {
     DenseSet<uint32_t> named;
     for (const EntryMatch &m : scan.matches)
       if (m.sectionClass == SectionClass::Text)
         named.insert(m.section);
+    return named;
+  };
+  std::vector<FoldableCodes> result(scans.all.size());
+  DenseSet<uint64_t> hashes, sizes;
+  for (auto [scan, codes] : zip_equal(scans.all, result)) {
+    DenseSet<uint32_t> named = namedIn(scan);
     if (named.empty() || !mayFold(*scan.object, folding))
       continue;
     auto isNamed = [&](uint32_t index, const Shdr &) { return named.contains(index); };
@@ -85,9 +89,7 @@ static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding fo
     const ObjectScan<ELFT> &scan = scans.all[i];
     if (!scan.object || sizes.empty() || !mayFold(*scan.object, folding))
       return;
-    DenseSet<uint32_t> named;
-    for (const EntryMatch &m : scan.matches)
-      named.insert(m.section);
+    DenseSet<uint32_t> named = namedIn(scan);
     auto mayBe = [&](uint32_t index, const Shdr &section) {
       return (section.sh_flags & ELF::SHF_EXECINSTR) && sizes.contains(section.sh_size) &&
              !named.contains(index) && scan.object->classify(section) == SectionClass::Text;

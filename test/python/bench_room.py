@@ -1,13 +1,11 @@
-"""Lets tests import coldbench, the Python of bench/, and has what several of these tests need."""
+"""What several tests of coldbench, the Python of bench/, need."""
 
 import json
-import sys
 from pathlib import Path
 
 from places import ROOT
 
 BENCH = ROOT / "bench"
-sys.path[:0] = [str(BENCH), str(ROOT / "docs/site")]
 
 
 def write_files(folder: Path, **texts: str) -> Path:

@@ -12,12 +12,12 @@ from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile import coverage
 from frontload.profile import format as profile
-from frontload.profile.resolver import Places
+from frontload.profile.resolver import Place, Places
 from frontload.profile.startup_profile import Name, Profile, from_run
 from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import SOURCE
-from test_resolve import BSS, RODATA, datum, function, linked
+from test_resolve import BSS, datum, function, linked
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]
@@ -63,8 +63,6 @@ def test_a_front_is_everything_before_the_cold_sections(build, link, cli, tmp_pa
     assert report["front"]["is"] == "prefix" and report["front"]["bytes"] <= text["offset"]
     assert report["classes"]["rodata"] == {"names": 1, "present": 1, "placed": 1,
                                            "bytes_present": 64, "bytes_placed": 64}
-    assert report["longest_ordered_run"] == {"names": 5, "section": ".text.front", "first": "f3",
-                                             "last": "f5"}
     report = check_json(cli, program, write(tmp_path / "q", *ORDER, "f2"), code=1)
     assert report["missing"] == [{"name": "f2", "kind": "function", "class": "text", "file": None,
                                   "reason": "outside the front", "section": ".text"}]
@@ -78,7 +76,6 @@ def test_an_order_file_gives_a_startup_block(ordered, cli, tmp_path):
     assert (report["good"], report["coverage"], report["front"]["is"]) == (True, 100, "blocks")
     assert [block["section"] for block in report["front"]["blocks"]] == [".text"]
     assert report["front"]["bytes"] < 400 and report["front"]["density"] > 0.7
-    assert report["longest_ordered_run"]["names"] == 5
     assert "has no front of ld.frontload" in cli("check", program, "--profile", path).err
     refused = cli("check", program, "--profile", path, "--require-front", code=1)
     assert f"error: {program}: was linked without a front\n" in refused.err
@@ -171,7 +168,7 @@ def test_a_folder_is_checked(ordered, cli, run, llvm, tmp_path):
     assert [file["binary"] for file in document["files"]] == [
         f"{folder}/app", f"{folder}/libapp.so.1.2"]
     assert document["files"][0].keys() >= {"good", "runs", "relocations", "missing"}
-    assert "are for one file" in cli(*check, "--relocations", code=2).err
+    assert "is for one file" in cli(*check, "--front-report", "report", code=2).err
     assert cli(*check, "--require-front", code=1).err.count("was linked without a front") == 2
     write(profiles / "app.startup", "main", "none", "nothing")
     said = cli(*check, code=1).err
@@ -192,20 +189,17 @@ def looked_up(file: elf.Elf, startup: Profile, left_out=()) -> coverage.Report:
     """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
     symbols = file.linked_symbols()
     names_there = symbols.names.some(np.arange(len(symbols.value)))
-    places = Places()
-    for entry, name in enumerate(startup.touches):
-        for row, symbol in enumerate(names_there):
-            if symbol == name.name:
-                places.add(b"name\t%d\texact\tapp\t\t%b\t%x\t%d\n" % (
-                    entry, profile.escape(symbol), int(symbols.value[row]), row))
+    places = Places(Place(entry, "exact", b"app", b"", symbol, int(symbols.value[row]), row)
+                    for entry, name in enumerate(startup.touches)
+                    for row, symbol in enumerate(names_there) if symbol == name.name)
     return coverage.examine(file, startup, places, left_out)
 
 
 def test_a_file_that_is_replaced_meanwhile_is_told():
     """Places in the symbol table are those of the file that frontload-resolve has read."""
     a, b = datum("a", 0x2000, 64), datum("b", 0x2040, 64)
-    startup, places = of_run(Name("data", "rodata", b"b")), Places()
-    places.add(b"name\t0\texact\tapp\t\tb\t2040\t1\n")
+    startup = of_run(Name("data", "rodata", b"b"))
+    places = Places([Place(0, "exact", b"app", b"", b"b", 0x2040, 1)])
     for other in ([a], [a, a]):
         with pytest.raises(BadData, match="replaced while it was read"):
             coverage.examine(linked(*other), startup, places)
@@ -283,23 +277,3 @@ def test_odd_sizes():
     report = examine([function("a", top, top), function("b", 0, top), function("c", 1 << 63, 1)],
                      "a", "b", "c")
     assert report.present == 3
-
-
-def longest(symbols: list[tuple], *names: str | Name) -> int:
-    return examine(symbols, *names).longest_run.names
-
-
-def test_the_longest_run_needs_order_and_no_strangers():
-    """Order, padding and other startup names continue a run; strangers and steps back end it."""
-    functions = [function(name, 0x1000 + 32 * i) for i, name in enumerate("abcdef")]
-    assert longest(functions, *"abcdef") == 6
-    assert longest(functions, *"abdecf") == 4  # a b d e, with c between; then back to c
-    assert longest(functions, *"abef") == 2  # c and d are strangers
-    assert longest(functions, *"fedcba") == 1
-    assert longest(functions, "a", "missing", "b", "c") == 3
-    data = Name("data", "rodata", b"t")  # in another section
-    assert longest([*functions, datum("t", 0x5000, section=RODATA)], "a", data, "b") == 2
-    backwards = Profile(b"app", 1, dict(reversed(of_run(*"abc").touches.items())))
-    assert looked_up(linked(*functions), backwards).longest_run.names == 3
-    aliases = [function(name, 0x1000) for name in ("c1", "c2", "other")]
-    assert longest([*aliases, function("next", 0x1010)], "c1", "c2", "next") == 3

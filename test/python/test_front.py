@@ -100,23 +100,3 @@ def test_check_and_report_say_the_same(noted, cli, tools, startup):
                 segments=[Segment(**each) for each in segments])
     assert Places(file).front.start.tolist() == [0, main]
     assert Places(file).front.end.tolist() == [64, main + 8]
-
-
-def test_what_nobody_named_is_told(noted, cli, tools, startup, tmp_path):
-    """What a prefetch reads of sections that no profile leads to, and no loader reads."""
-    (tmp_path / "blob.s").write_text('.section myblob,"a",@progbits\n.zero 100000\n'
-                                     '.globl blob_end\n.hidden blob_end\nblob_end:\n')
-    program = noted(str(tmp_path / "blob.s"), **ranges(START, "blob_end"))
-    found = front.unnamed_in(elf.read(program.path))
-    assert found[b"myblob"] == 100_000
-    assert not {b".interp", b".dynsym", b".rodata"} & found.keys()
-    options = ("--profile", startup("main"), "--min-coverage", "0")
-    shown = cli("check", program.path, *options)
-    assert "read along though nobody named it: " in shown.out and "in myblob" in shown.out
-    assert "warning: " in shown.err and "more than a quarter" in shown.err
-    told = json.loads(cli("check", program.path, *options, "--json=-").out)["front"]["unnamed"]
-    assert {"section": "myblob", "bytes": 100_000} in told
-    # Of the same program without the blob nothing is told.
-    program = noted(**ranges(START, f"{START} + 64"))
-    shown = cli("check", program.path, *options)
-    assert "nobody named" not in shown.out and "quarter" not in shown.err

@@ -104,19 +104,6 @@ def test_gold_patterns_and_nameless_sections_are_counted(names):
                         "a section whose name holds no symbol": 4}
 
 
-def test_the_older_chromium_form_names_each_symbol_once(names, read):
-    """Four sections a symbol are one name, and the patterns at the end are no loss."""
-    left_out = {}
-    lines = [f".text.{word}{name}\n" for name in ("_Z1bv", "_Z1av")
-             for word in ("startup.", "hot.", "unlikely.", "")]
-    given = "".join([*lines, ".text\n", ".text.*\n"])
-    [run] = read(given, "chromium", left_out=left_out)
-    assert run == [Mention(b"_Z1bv", "text"), Mention(b"_Z1av", "text")]
-    assert not left_out
-    assert [run[::-1]] == read("".join(reversed(lines)), "chromium")
-    assert names("main\n.text.hot.f\ng\n") == ["main", "f", "g"]  # recognised by the mixture
-
-
 def frame(name, file="/bin/app", address="1234"):
     return f"\t{address:>16} {name} ({file})\n"
 

@@ -8,8 +8,7 @@ import pytest
 from frontload.elf import file as elf
 from frontload.profile import addresses
 from frontload.profile import format as profile
-from frontload.profile.link_map import LinkMap, Span
-from frontload.profile.merged_strings import MergedStrings
+from frontload.profile.link_map import LinkMap, MergedStrings, Span
 from frontload.profile.startup_profile import Name, Touched
 from hypothesis import given
 from hypothesis import strategies as st

@@ -69,7 +69,7 @@ def test_names_in_a_linked_file(tmp_path, profile, link):
         (how, section, name, program.addresses[name.decode()]) for how, section, name in
         (("exact", b".rodata", b"table"), ("exact", b".text", b"f1"), ("clone", b".text", b"last"))}
     symbols = elf.read(program.path).linked_symbols()
-    assert symbols.names.some(resolved.places.row) == list(resolved.places.symbol)
+    assert symbols.names.some(resolved.places.row) == [place.symbol for place in resolved.places]
 
 
 def test_static_names_of_a_linked_file(tmp_path, profile, assemble, run, llvm):

@@ -1,4 +1,4 @@
-"""frontload order --linker llvm-profdata and --algorithm bp: what LLVM's orderer makes of it."""
+"""frontload order --linker llvm-profdata: what LLVM's orderer makes of it."""
 
 import re
 
@@ -88,16 +88,6 @@ def test_each_profile_is_a_trace(startup, cli, run, llvm, tmp_path):
     assert cli("order", other, one, "--linker", "lld").out.split() == ["main", "a", "b", "c", "z"]
 
 
-def test_balanced_partitioning_takes_any_name(startup, cli):
-    """Only numbers are handed to llvm-profdata; a linker that keeps first touches is refused."""
-    path = startup("a;b", "7", Name("string", "rodata", b"hello"), "main")
-    result = cli("order", path, "--linker", "lld", "--algorithm", "bp")
-    assert sorted(result.out.split()) == ["7", "a;b", "main"]
-    assert "1 section or string left out" in result.err
-    result = cli("order", path, "--linker", "llvm-profdata", "--algorithm", "bp", code=2)
-    assert "takes no --algorithm" in result.err and "lld" in result.err
-
-
 def test_names_that_llvm_would_misread_are_left_out(startup, cli, run, llvm, tmp_path):
     """Separators, comments, headers and numbers: the rest of the profile is read as it was."""
     odd = ["a,b", "a;b", "#a", ":ir", "$1", "77", " a", "a\nb"]
@@ -115,19 +105,3 @@ def test_long_traces_come_with_the_option_that_keeps_them(startup, cli, run, llv
     option = re.search(r"--temporal-profile-max-trace-length=\d+", result.err)[0]
     run(llvm / "llvm-profdata", "merge", option, "app.proftext", "-o", "app.profdata", cwd=tmp_path)
     assert len(show(run, llvm, tmp_path / "app.profdata")[0][1]) == 10_003
-
-
-def test_balanced_partitioning_is_llvms(startup, cli, run, llvm, tmp_path):
-    """--algorithm bp gives the order that llvm-profdata makes of the same scenarios."""
-    scenarios = [startup(*(f"g{(step * part) % 101}" for step in range(1, 101)),
-                         file=f"{part}.startup") for part in (3, 7, 31)]
-    first_touch = cli("order", *scenarios, "--linker", "lld").out.split()
-    cli("order", *scenarios, "--linker", "llvm-profdata", "-o", tmp_path / "app.proftext")
-    # LLVM breaks ties by names, and gets numbers from us.
-    text = re.sub(r"g\d+", lambda match: f"f{first_touch.index(match[0])}",
-                  (tmp_path / "app.proftext").read_text())
-    (tmp_path / "numbers.proftext").write_text(text)
-    text = run(llvm / "llvm-profdata", "order", tmp_path / "numbers.proftext").stdout
-    wanted = [first_touch[int(number)] for number in re.findall(r"^f(\d+)$", text, re.M)]
-    assert cli("order", *scenarios, "--linker", "lld", "--algorithm", "bp").out.split() == wanted
-    assert sorted(first_touch) == sorted(wanted) and first_touch != wanted

@@ -75,8 +75,7 @@ def test_dash_is_stdout(cli, tools, link, startup, tmp_path, monkeypatch):
     assert "both write to stdout" in cli("report", "f.json", "-o", "-", "--json", "-", code=2).err
 
 
-def test_a_file_is_copied_in_pieces_and_only_if_it_changed(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_PIECE", 1 << 10)
+def test_a_file_is_copied_only_if_it_changed(tmp_path):
     source, copy = tmp_path / "app", tmp_path / "kept"
     for content in (b"x" * 50_000, b"x" * 49_999 + b"y", b"x"):
         source.write_bytes(content)

@@ -281,3 +281,18 @@ def test_a_profile_of_a_role_has_its_traces_only(link, cli, profiled, tmp_path):
         assert (runs, sorted(name for name, _, _ in found)) == (1, names)
     assert "startup profiles have no roles" in cli("profile", path, "--role", "gpu", code=65).err
     assert "not a role" in cli("profile", folder, "--role", "two words", code=2).err
+
+
+def test_names_of_few_runs_may_be_left_out(link, cli, tmp_path):
+    """--min-share is a share of the runs; a profile without names is not written."""
+    program, names = link(), ["main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
+    traces = [program.trace(tmp_path / f"{number}.fltrace", *names[:count])
+              for number, count in enumerate([1, *[7, 8] * 20])]
+    result = cli("profile", *traces, "--min-share", 60, "-o", tmp_path / "p")
+    assert "app: 1 name of fewer than 60% of the runs left out" in result.err
+    assert {name.name.decode() for name in profile.read(tmp_path / "p").touches} == set(names[:7])
+    cli("profile", tmp_path / "p", "--min-share", 100, "-o", tmp_path / "q")
+    assert [name.name for name in profile.read(tmp_path / "q").touches] == [b"main"]
+    apart = [program.trace(tmp_path / name, name) for name in ("f1", "f2")]
+    result = cli("profile", *apart, "--min-share", 60, "-o", tmp_path / "r", code=65)
+    assert "no name is left" in result.err and not (tmp_path / "r").exists()

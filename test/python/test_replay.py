@@ -1,13 +1,8 @@
 """The replay: what is compared of a prediction and the kernel's counts, and what is judged."""
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
 from coldbench.judge import replay
 from coldbench.variants.workload import RECORDED
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.elf.strings import Names, Strings
+from frontload.elf.strings import Names
 from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Columns, Symbols
 from frontload.profile.addresses import WINDOW, Resolver
 from frontload.profile.startup_profile import LONGEST_STRETCH, Touched
@@ -31,7 +31,7 @@ def linked(*symbols: tuple) -> elf.Elf:
                    Symbols(lambda: Columns(
                        table["value"], table["size"], table["info"], table["other"],
                        np.array([symbol[5] for symbol in symbols]),
-                       Names(Strings.of("app", strings), offsets[:len(symbols)]))))
+                       Names("app", lambda: strings, offsets[:len(symbols)]))))
 
 
 def function(name, address, size=16, kind=FUNC, bind=GLOBAL, section=TEXT):

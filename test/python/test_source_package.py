@@ -2,13 +2,8 @@
 
 import hashlib
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
 from coldbench import source_package
 from coldbench.__main__ import main as bench
 from frontload.base.errors import Failure

@@ -12,7 +12,7 @@ from compiled import compile_to
 from frontload.base.errors import BadData
 from frontload.elf import file as elf
 from frontload.elf import strings
-from frontload.elf.strings import Names, Strings
+from frontload.elf.strings import Names
 from frontload.profile.addresses import Resolver
 from frontload.profile.trace import FUNCTION
 from hypothesis import given
@@ -48,7 +48,7 @@ def test_nothing_is_made_for_each_symbol(many, monkeypatch):
         start = resolver._functions.ranges.start
         found = resolver.resolve(np.full(3, FUNCTION, np.uint8), start[[5, 500, 5000]])
         return (resolver, resolver.names(found.numbers), symbols.names.find(wanted),
-                symbols.names.having(b"_1999"), symbols.names.any_begins([b"unction_", b"no"]))
+                symbols.names.having(b"_1999"))
 
     work()  # what is made once
     tracemalloc.start()
@@ -57,9 +57,9 @@ def test_nothing_is_made_for_each_symbol(many, monkeypatch):
         blocks = sum(each.count for each in tracemalloc.take_snapshot().statistics("filename"))
     finally:
         tracemalloc.stop()
-    _, names, (_, found), having, begins = made
+    _, names, (_, found), having = made
     assert len(names) == 3 and all(name.name.startswith(b"function_") for name in names)
-    assert set(found) == wanted - {b"no_such"} and len(having) == 11 and not begins
+    assert set(found) == wanted - {b"no_such"} and len(having) == 11
     assert blocks < MANY / 5
 
 
@@ -88,27 +88,21 @@ def tables(draw) -> tuple[bytes, list[int]]:
 
 
 @given(tables(), st.sets(some_text, max_size=12), some_text, st.integers(1, 9))
-def test_every_table_has_the_names_that_its_bytes_say(made, wanted, text, window):
-    """Whatever a window is, also if names overlap, have no end, or lie behind the table."""
+def test_every_table_has_the_names_that_its_bytes_say(made, wanted, text, piece):
+    """Whatever a piece is, also if names overlap, have no end, or lie behind the table."""
     table, offsets = made
     expected = [table[offset:].partition(b"\0")[0] for offset in offsets]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings, "_WINDOW", window)
+        patch.setattr(strings, "_PIECE", piece)
         patch.setattr(strings, "_NAME_OVERLAP", 1 << 20)
-        for few in (0, 8):
-            patch.setattr(strings, "_FEW", few)
-            names = Names(Strings.of("a", table), np.array(offsets, np.uint32))
-            assert names.all() == expected
-            assert names.present().tolist() == [bool(name) for name in expected]
-            rows, found = names.find(wanted)
-            assert rows.tolist() == [i for i, name in enumerate(expected) if name in wanted]
-            assert found == [expected[row] for row in rows]
-            some = np.arange(0, len(offsets), 2)
-            assert names.find(wanted, some)[0].tolist() == [i for i in rows if i % 2 == 0]
-            assert dict(zip(expected, names.hashes().tolist(), strict=True)) == dict(
-                zip(expected, strings.hashes_of(expected).tolist(), strict=True))
-            if text and b"\0" not in text:
-                assert names.having(text).tolist() == [
-                    i for i, name in enumerate(expected) if text in name]
-                assert names.any_begins([text]) == any(
-                    name.startswith(text) for name in expected)
+        names = Names("a", lambda: table, np.array(offsets, np.uint32))
+        assert names.all() == expected
+        assert names.present().tolist() == [bool(name) for name in expected]
+        rows, found = names.find(wanted)
+        assert rows.tolist() == [i for i, name in enumerate(expected) if name in wanted]
+        assert found == [expected[row] for row in rows]
+        some = np.arange(0, len(offsets), 2)
+        assert names.find(wanted, some)[0].tolist() == [i for i in rows if i % 2 == 0]
+        if text and b"\0" not in text:
+            assert names.having(text).tolist() == [
+                i for i, name in enumerate(expected) if text in name]

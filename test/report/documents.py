@@ -34,7 +34,7 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
     described = []
     for path, total in zip(paths, sizes, strict=True):
         share = total // len(section_names)
-        pages = sorted(chance.sample(range(total // PAGE), max(1, total // PAGE // 4)))
+        pages = sorted(chance.sample(range(0, total // PAGE, 2), max(1, total // PAGE // 4)))
         touched = [(page * 256 + chance.randrange(200), chance.randrange(1, 50))
                    for page in pages[::2]]
         described.append({

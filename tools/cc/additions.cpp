@@ -118,8 +118,7 @@ static std::optional<Refusal> addLinker(std::vector<std::string> &flags) {
   if (!sys::fs::can_execute(linker))
     return Refusal{
         (linker + ": " + make_error_code(std::errc::no_such_file_or_directory).message()).str(),
-        "frontload-cc belongs in the bin folder of Frontload; a link to it may be "
-        "anywhere",
+        "frontload-cc belongs in the bin folder of Frontload; a link to it may be anywhere",
         exitUsage};
   flags.insert(flags.end(), {("-B" + folder).str(), "-fuse-ld=lld"});
   return std::nullopt;

@@ -11,8 +11,7 @@
  * The kernel caches pages, so the log has the touched pages in the order of first touch: a start
  * can be recorded without root.
  *
- * Names, attributes and folders are answered at once, as by an image whose index is at hand. The
- * kernel caches pages as those of any other file.
+ * Names, attributes and folders are answered at once, as by an image whose index is at hand.
  */
 #define FUSE_USE_VERSION 314
 #define _GNU_SOURCE
@@ -130,8 +129,7 @@ static const char usage[] =
     "usage: frontload-lazyfs [--latency=MS] [--parallel=N] [--log=FILE] SOURCE MOUNTPOINT\n";
 static const char help[] =
     "\n"
-    "Shows the folder SOURCE at MOUNTPOINT, read-only, as a file system of which each read takes "
-    "its\n"
+    "Shows the folder SOURCE at MOUNTPOINT, read-only, as a file system whose reads take their\n"
     "time. It ends when MOUNTPOINT is unmounted. frontload measure --device lazy uses it.\n"
     "\n"
     "options:\n"

@@ -20,7 +20,6 @@
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -62,6 +61,13 @@ exit status:
   65  the contents of a file are bad
 )");
 
+static std::unique_ptr<MemoryBuffer> readFile(const std::string &path, const Twine &note) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    fail(exitUsage, path + ": " + buffer.getError().message(), note);
+  return std::move(*buffer);
+}
+
 namespace {
 /// The objects of FILE...: objects, archives, thin archives, or one linked file.
 struct InputFiles {
@@ -70,57 +76,56 @@ struct InputFiles {
 
   std::vector<InputObject> objects;
   unsigned numOthers = 0; ///< members of archives that are no ELF objects (bitcode, say)
-  std::deque<std::unique_ptr<MemoryBuffer>> buffers;
-  std::deque<std::unique_ptr<Archive>> archives; ///< own the members of thin archives
+  std::vector<std::unique_ptr<MemoryBuffer>> buffers;
+  std::vector<std::unique_ptr<Archive>> archives; ///< own the members of thin archives
 };
 } // namespace
 
-[[noreturn]] static void failForFile(int exitCode, const Twine &path, const Twine &what) {
-  fail(exitCode, path + ": " + what,
-       "give objects and archives, or a linked file that is not stripped");
+static constexpr char filesNote[] =
+    "give objects and archives, or a linked file that is not stripped";
+
+[[noreturn]] static void refuseFile(const Twine &path, const Twine &what) {
+  fail(exitData, path + ": " + what, filesNote);
 }
 
 void InputFiles::add(const std::string &path) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    failForFile(exitUsage, path, buffer.getError().message());
-  buffers.push_back(std::move(*buffer));
+  buffers.push_back(readFile(path, filesNote));
   MemoryBufferRef contents(buffers.back()->getBuffer(), path);
   file_magic magic = identify_magic(contents.getBuffer());
   if (magic == file_magic::archive)
     return addArchive(path, contents);
   if (magic == file_magic::bitcode)
-    failForFile(exitData, path, "bitcode has no sections yet: give the linked program");
+    refuseFile(path, "bitcode has no sections yet: give the linked program");
   bool isLinked = magic == file_magic::elf_executable || magic == file_magic::elf_shared_object;
   if (magic != file_magic::elf_relocatable && !isLinked)
-    failForFile(exitData, path, "neither an ELF file nor an archive");
+    refuseFile(path, "neither an ELF file nor an archive");
   objects.push_back({contents, "", /*isLazy=*/false, isLinked, buffers.back().get()});
   bool hasSymbols = false;
   if (!withElfObject(contents.getBuffer(), isLinked,
                      [&](const auto &object) { hasSymbols = !object.symbols().empty(); }))
-    failForFile(exitData, path, "a damaged ELF file");
+    refuseFile(path, "a damaged ELF file");
   // An object may have no symbols; a linked file without symbols was stripped.
   if (isLinked && !hasSymbols)
-    failForFile(exitData, path, "is stripped: it has no symbol table");
+    refuseFile(path, "is stripped: it has no symbol table");
 }
 
 void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
   auto archive = Archive::create(buffer);
   if (!archive)
-    failForFile(exitData, path, toString(archive.takeError()));
+    refuseFile(path, toString(archive.takeError()));
   archives.push_back(std::move(*archive));
   Error error = Error::success();
   for (const Archive::Child &child : archives.back()->children(error)) {
     auto member = child.getMemoryBufferRef();
     if (!member)
-      failForFile(exitData, path, toString(member.takeError()));
+      refuseFile(path, toString(member.takeError()));
     if (member->getBuffer().starts_with(ELF::ElfMagic))
       objects.push_back({*member, path, /*isLazy=*/true});
     else
       ++numOthers;
   }
   if (error)
-    failForFile(exitData, path, toString(std::move(error)));
+    refuseFile(path, toString(std::move(error)));
 }
 
 /// Exits without destructors: freeing a million names takes half a second.
@@ -136,11 +141,8 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
   if (fileArguments.size() != 1 || startupSetOption || blocksOption)
     fail(exitUsage, "--listed takes one FILE, and no other option",
          "try: frontload-resolve --help");
-  auto list = MemoryBuffer::getFile(fileArguments[0], /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  if (!list)
-    fail(exitUsage, fileArguments[0] + ": " + list.getError().message(), "give a list of symbols");
-  auto places = findListed(profile, fileArguments[0], (*list)->getBuffer());
+  std::unique_ptr<MemoryBuffer> list = readFile(fileArguments[0], "give a list of symbols");
+  auto places = findListed(profile, fileArguments[0], list->getBuffer());
   if (!places)
     fail(exitData, toString(places.takeError()), "listed_symbols.h says what a list is");
   outs() << resolvedHeader;
@@ -176,15 +178,12 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
 int main(int argc, char **argv) {
   if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
     return refuse(*refusal);
-  auto text = MemoryBuffer::getFile(profileArgument, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  if (!text)
-    fail(exitUsage, profileArgument + ": " + text.getError().message(),
-         "give a startup profile that can be read");
-  Expected<StartupProfile> profile = parseStartupProfile(profileArgument, (*text)->getBuffer());
+  std::unique_ptr<MemoryBuffer> text =
+      readFile(profileArgument, "give a startup profile that can be read");
+  Expected<StartupProfile> profile = parseStartupProfile(profileArgument, text->getBuffer());
   if (!profile)
     fail(exitData, toString(profile.takeError()), "make it again with 'frontload profile'");
   if (listedOption)
     resolveListed(*profile);
-  resolveFiles(*profile, **text);
+  resolveFiles(*profile, *text);
 }

@@ -120,29 +120,22 @@ void writeListed(raw_ostream &os, std::vector<ListedPlace> places) {
        << utohexstr(place.line, true) << "\t0\n";
 }
 
-namespace {
-/// The loaded sections of one name in all objects. A linker that places sections by name also
-/// places their namesakes. Copies of one COMDAT group are not namesakes: only one of them is
-/// linked.
-struct Namesakes {
-  uint32_t count = 0;
-  uint64_t size = 0; ///< of all together
-};
-} // namespace
-
-static StringMap<Namesakes> countNamesakes(ArrayRef<InputObject> objects) {
-  StringMap<Namesakes> counts;
+/// By name, the number and the total size of the loaded sections in all objects. A linker that
+/// places sections by name also places their namesakes. Copies of one COMDAT group are not
+/// namesakes: only one of them is linked.
+static StringMap<std::pair<uint32_t, uint64_t>> countNamesakes(ArrayRef<InputObject> objects) {
+  StringMap<std::pair<uint32_t, uint64_t>> namesakes;
   for (const InputObject &input : objects)
     withElfObject(input.buffer.getBuffer(), /*isLinked=*/false, [&](const auto &object) {
       for (const auto &section : object.sections()) {
         if ((section.sh_flags & (ELF::SHF_ALLOC | ELF::SHF_GROUP)) != ELF::SHF_ALLOC)
           continue;
-        Namesakes &namesakes = counts[object.name(section)];
-        ++namesakes.count;
-        namesakes.size += section.sh_size;
+        auto &[count, size] = namesakes[object.name(section)];
+        ++count;
+        size += section.sh_size;
       }
     });
-  return counts;
+  return namesakes;
 }
 
 void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets, ArrayRef<InputObject> objects) {
@@ -154,14 +147,13 @@ void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets, ArrayRef<Inp
     return std::tuple(a.second->region, a.second->rank, a.first, a.second->index) <
            std::tuple(b.second->region, b.second->rank, b.first, b.second->index);
   });
-  StringMap<Namesakes> counts = countNamesakes(objects);
+  StringMap<std::pair<uint32_t, uint64_t>> namesakes = countNamesakes(objects);
   for (auto [object, section] : all) {
-    Namesakes namesakes = counts.lookup(section->name);
+    auto [count, size] = namesakes.lookup(section->name);
     os << "section\t" << toString(section->sectionClass) << '\t'
        << (section->region == Region::Front ? "front" : "next") << '\t'
        << escapeName(objects[object].name()) << '\t' << escapeName(section->name) << '\t'
-       << section->size << '\t' << section->index << '\t' << namesakes.count << '\t'
-       << namesakes.size << '\n';
+       << section->size << '\t' << section->index << '\t' << count << '\t' << size << '\n';
   }
 }
 

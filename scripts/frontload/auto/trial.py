@@ -312,7 +312,9 @@ def _profile(program: str, traces: Path, link_map: str | None) -> Profile:
     merger = merge.Merger(program=program, link_map=link_map)
     for path in trace.find(traces):
         merger.add(str(path))
-    return merger.result()
+    made = merger.result()
+    merger.diagnostics.show()
+    return made
 
 
 def _library_profile(module: str, traces: Path) -> Profile:

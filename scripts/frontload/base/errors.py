@@ -115,3 +115,23 @@ def warning(message: str) -> None:
 
 def note(message: str) -> None:
     _say("note", message)
+
+
+class Diagnostics:
+    """Warnings and notes, in their order. Functions below the verbs return them, and verbs show
+    them."""
+
+    def __init__(self) -> None:
+        self._messages: list[tuple[str, str]] = []
+
+    def warning(self, message: str) -> None:
+        self._messages.append(("warning", message))
+
+    def note(self, message: str) -> None:
+        self._messages.append(("note", message))
+
+    def show(self) -> None:
+        """Prints what has not been shown yet."""
+        for kind, message in self._messages:
+            _say(kind, message)
+        self._messages.clear()

@@ -1,19 +1,19 @@
 """Opening input files, and writing output files whole or not at all."""
 
+import filecmp
 import json
 import os
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from frontload.base.errors import BadData, Failure, printable
 
-_PIECE = 1 << 20  # bytes that are compared or copied at a time
 STDOUT = "-"  # in the place of an output file's path
 
 Document = dict[str, Any]  # a JSON object
@@ -55,21 +55,16 @@ def is_stdout(path: os.PathLike[str] | str | None) -> bool:
     return path is None or os.fspath(path) == STDOUT
 
 
-def write_output(path: os.PathLike[str] | str | None, data: bytes | Iterable[bytes]) -> None:
+def write_output(path: os.PathLike[str] | str | None, data: bytes) -> None:
     """Writes a result to `path`, or to stdout if there is none or it is `-`.
 
     Every verb writes its results with this function, so `-` means the same in all of them.
     On a terminal, names are escaped: they come from foreign files and could steer it.
-
-    data: the whole result, or its pieces, which are iterated once or twice
     """
-    pieces = (data,) if isinstance(data, bytes) else data
     if path is not None and not is_stdout(path):
-        _write_if_changed(path, pieces)
+        write_if_changed(path, data)
         return
-    is_terminal = sys.stdout.isatty()
-    for piece in pieces:
-        sys.stdout.buffer.write(_for_terminal(piece) if is_terminal else piece)
+    sys.stdout.buffer.write(_for_terminal(data) if sys.stdout.isatty() else data)
     sys.stdout.buffer.flush()
 
 
@@ -98,49 +93,29 @@ def write_if_changed(path: os.PathLike[str] | str, data: bytes) -> bool:
     changed file keeps its permissions. Returns whether the file was written. Devices and pipes
     (/dev/stdout) are written directly.
     """
-    return _write_if_changed(path, (data,))
-
-
-def _write_if_changed(path: os.PathLike[str] | str, pieces: Iterable[bytes]) -> bool:
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
-        with open(path, "wb") as stream:
-            stream.writelines(pieces)
+        path.write_bytes(data)
         return True
-    if path.is_file() and _holds(path, pieces):
+    if path.is_file() and path.read_bytes() == data:
         return False
     path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
     try:
-        _replace(path, lambda stream: stream.writelines(pieces))
+        _replace(path, lambda stream: stream.write(data))
     except OSError as problem:  # the temporary file's name would puzzle readers
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     return True
 
 
-def _holds(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Whether a file holds exactly these pieces in order."""
-    with open(path, "rb") as stream:
-        return all(stream.read(len(piece)) == piece for piece in pieces) and not stream.read(1)
-
-
 def copy_if_changed(source: os.PathLike[str] | str, path: os.PathLike[str] | str) -> bool:
     """Like write_if_changed, for a copy of a file, with little of it in memory at a time."""
     path = Path(path)
-    if path.is_file() and path.stat().st_size == os.path.getsize(source) and _are_alike(source,
-                                                                                       path):
+    if path.is_file() and filecmp.cmp(source, path, shallow=False):
         return False
     with open(source, "rb") as stream:
-        _replace(path.resolve(), lambda target: shutil.copyfileobj(stream, target, _PIECE))
-    return True
-
-
-def _are_alike(one: os.PathLike[str] | str, other: os.PathLike[str] | str) -> bool:
-    with open(one, "rb") as first, open(other, "rb") as second:
-        while piece := first.read(_PIECE):
-            if piece != second.read(_PIECE):
-                return False
+        _replace(path.resolve(), lambda target: shutil.copyfileobj(stream, target))
     return True
 
 

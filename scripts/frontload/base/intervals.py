@@ -82,23 +82,24 @@ class Ranges:
     """
 
     def __init__(self, start: np.ndarray, end: np.ndarray):
-        order = np.argsort(start, kind="stable")
-        self.order = order.astype(np.int32) if len(order) <= np.iinfo(np.int32).max else order
-        sorted_start, ends = start[order], end[order]
-        del order
+        self.order = np.argsort(start, kind="stable")
+        sorted_start, ends = start[self.order], end[self.order]
         first = np.flatnonzero(np.append(True, sorted_start[1:] != sorted_start[:-1])[:len(ends)])
-        self._bounds = np.append(first, len(ends)).astype(self.order.dtype)
+        self._bounds = np.append(first, len(ends))
         self.start = sorted_start[first]
         self.end = np.maximum.reduceat(ends, first) if len(first) else ends
-        self._reach = np.maximum.accumulate(self.end)  # the farthest end of this and all before
 
     @cached_property
-    def _ends(self) -> "_Maxima":
-        return _Maxima(self.end)
-
-    def members(self, group: int) -> list[int]:
-        """The ranges of a group, by their number in what the constructor was given."""
-        return self.order[self._bounds[group]:self._bounds[group + 1]].tolist()
+    def _around(self) -> np.ndarray:
+        """For each group, the last one before it that ends farther, else -1. One large range can
+        lie around a million small ones, which must not be passed one by one."""
+        around = np.arange(len(self.end)) - 1
+        while True:
+            nearer = np.flatnonzero((around >= 0) & (self.end[around] <= self.end))
+            if not len(nearer):
+                return around
+            # No group between `around[i]` and i ends farther than i.
+            around[nearer] = around[around[nearer]]
 
     def sizes(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where in `order` the ranges of each of these groups begin, and their numbers."""
@@ -133,65 +134,21 @@ class Ranges:
         """Whether any of the ranges has bytes in [first[i], end[i])."""
         last = positions(self.start, end) - 1  # the last that begins before the end
         found = last >= 0
-        found[found] = self._reach_of_bytes[last[found]] > first[found]
+        found[found] = self._reach[last[found]] > first[found]
         return found
 
     @cached_property
-    def _reach_of_bytes(self) -> np.ndarray:
-        """Like _reach, without empty groups."""
-        has_bytes = self.end > self.start
-        return self._reach if has_bytes.all() else np.maximum.accumulate(
-            np.where(has_bytes, self.end, np.uint64(0)))
+    def _reach(self) -> np.ndarray:
+        """The farthest end of each group and all before it, without empty groups."""
+        return np.maximum.accumulate(np.where(self.end > self.start, self.end, np.uint64(0)))
 
     def _last_behind(self, positions: np.ndarray, addresses: np.ndarray) -> np.ndarray:
         """For each position (or -1), the last group up to it that ends behind the address, else
         -1."""
-        groups = np.full(len(positions), -1)
-        some = np.flatnonzero(positions >= 0)
-        some = some[self._reach[positions[some]] > addresses[some]]
-        # Nearly always the group at the position.
-        here = self.end[positions[some]] > addresses[some]
-        groups[some[here]] = positions[some[here]]
-        some = some[~here]
-        if len(some):
-            groups[some] = self._ends.last_above(positions[some], addresses[some])
+        groups = positions.copy()
+        pending = np.flatnonzero(groups >= 0)
+        # Nearly always it is the group at the position.
+        while len(pending := pending[self.end[groups[pending]] <= addresses[pending]]):
+            groups[pending] = self._around[groups[pending]]
+            pending = pending[groups[pending] >= 0]
         return groups
-
-
-class _Maxima:
-    """Numbers in a tree of pairwise maxima. Finds a number above a limit in logarithmic time: one
-    large range can lie around a million small ones, which must not be passed one by one."""
-
-    def __init__(self, numbers: np.ndarray):
-        levels = [numbers]
-        while len(levels[-1]) > 1:
-            below = levels[-1]
-            if len(below) % 2:
-                below = levels[-1] = np.append(below, below.dtype.type(0))
-            levels.append(np.maximum(below[::2], below[1::2]))
-        self._begins = np.cumsum([0, *map(len, levels)])
-        self._numbers = np.concatenate(levels)
-
-    def last_above(self, positions: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """For each position the last one up to it whose number is above the limit, else -1."""
-        found = np.full(len(positions), -1)
-        which, node = np.arange(len(positions)), positions.astype(np.int64)
-        level = np.zeros(len(positions), np.int64)
-        down: list[tuple[np.ndarray, ...]] = []
-        while len(which):  # to the left, in larger and larger steps
-            above = self._at(level, node) > limits[which]
-            down.append((which[above], node[above], level[above]))
-            go_on = ~above & (node > 0)
-            which, node, level = which[go_on], node[go_on] - 1, level[go_on]
-            is_second = node % 2
-            node, level = node >> is_second, level + is_second
-        which, node, level = (np.concatenate(each) for each in zip(*down, strict=True))
-        while len(which):  # and to the last one there
-            there = level == 0
-            found[which[there]] = node[there]
-            which, node, level = which[~there], 2 * node[~there] + 1, level[~there] - 1
-            node -= self._at(level, node) <= limits[which]
-        return found
-
-    def _at(self, level: np.ndarray, node: np.ndarray) -> np.ndarray:
-        return self._numbers[self._begins[level] + node]

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -52,23 +52,15 @@ def failure_of(name: str, code: int, said: str, note: str = "please report this"
 
 @contextmanager
 def ask(name: str, words: Sequence[str], header: bytes,
-        stdin: IO[bytes] | int = subprocess.DEVNULL,
-        meanwhile: Callable[[], object] = bool) -> Iterator[tuple[IO[bytes], str]]:
+        stdin: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[tuple[IO[bytes], str]]:
     """Runs our program `name`; yields its answer behind the line `header`, which shows that it has
-    our version, and its messages. Raises Failure if the program refuses. `meanwhile` is called
-    while the program works; an exception from it ends the program.
+    our version, and its messages. Raises Failure if the program refuses.
 
     The answer is in a file, so that neither waits for the other.
     """
     with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as messages:
-        with subprocess.Popen([os.fspath(tool(name)), *words], stdin=stdin, stdout=answer,
-                              stderr=messages) as process:
-            try:
-                meanwhile()
-                code = process.wait()
-            except BaseException:
-                process.kill()
-                raise
+        code = subprocess.run([tool(name), *words], stdin=stdin, stdout=answer,
+                              stderr=messages).returncode
         messages.seek(0)
         said = messages.read().decode("utf-8", "replace")
         if code != EXIT_OK:

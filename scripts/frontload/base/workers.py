@@ -4,9 +4,8 @@ import ctypes
 import multiprocessing
 import os
 import signal
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
@@ -16,7 +15,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
-_AHEAD = 4  # per process: none waits, and few results pile up
 
 # Inherited by workers: closures and large tables need not be sent.
 _work: Callable[[Any], object]
@@ -41,16 +39,10 @@ def in_order(work: Callable[[Item], Result], items: Sequence[Item],
         return
     global _work, _items
     _work, _items = work, items
-    jobs = min(jobs, len(items))
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin, (os.getpid(),))
-    waiting: deque[Future[Any]] = deque()
+    pool = ProcessPoolExecutor(min(jobs, len(items)), multiprocessing.get_context("fork"), _begin,
+                               (os.getpid(),))
     try:
-        for index in range(len(items)):
-            waiting.append(pool.submit(_do, index))
-            if len(waiting) == _AHEAD * jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from pool.map(_do, range(len(items)))
     except BrokenProcessPool as problem:
         raise Failure("a process that did a part of the work was killed", code=EXIT_USAGE,
                       note="if memory was short, use fewer processes: --jobs 1") from problem
@@ -68,5 +60,5 @@ def _begin(parent: int) -> None:
         os._exit(1)
 
 
-def _do(index: int) -> object:
+def _do(index: int) -> Any:
     return _work(_items[index])

@@ -1,8 +1,8 @@
 """Numbers of the ELF specification, by the names that it gives them."""
 
-SHT_PROGBITS, SHT_SYMTAB, SHT_RELA, SHT_HASH = 1, 2, 4, 5
+SHT_SYMTAB, SHT_RELA = 2, 4
 SHT_DYNAMIC, SHT_NOBITS, SHT_REL = 6, 8, 9
-SHT_DYNSYM, SHT_SYMTAB_SHNDX, SHT_RELR, SHT_GNU_HASH = 11, 18, 19, 0x6ffffff6
+SHT_DYNSYM, SHT_SYMTAB_SHNDX, SHT_RELR = 11, 18, 19
 SHT_ARRAYS = 14, 15, 16  # .init_array, .fini_array and .preinit_array
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
 SHN_LORESERVE, SHN_ABS, SHN_COMMON, SHN_XINDEX = 0xff00, 0xfff1, 0xfff2, 0xffff

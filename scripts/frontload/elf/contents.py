@@ -14,9 +14,9 @@ import functools
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
-from typing import BinaryIO, Protocol, TypeVar
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
@@ -27,31 +27,28 @@ from frontload.elf.constants import SHT_NOBITS
 
 REMEDY = "give the program or shared library that the linker wrote"
 damaged = functools.partial(BadData, note="it is damaged or incomplete: link it again")
-_PIECE = 1 << 22  # bytes of a table in memory at a time
 
 Parsed = TypeVar("Parsed")
 
 
-class Source(Protocol):
-    """Where the bytes of an ELF file are."""
+class Source:
+    """Where the bytes of an ELF file are: in a file, which must not change between two reads, or in
+    memory, such as a member of an archive."""
 
-    path: str  # for messages
-
-    def stream(self) -> AbstractContextManager[BinaryIO]:
-        """For `with`: a stream of all bytes, the same each time."""
-
-
-class OnDisk:
-    """A file on disk. It is refused if it changes between two reads."""
-
-    def __init__(self, path: os.PathLike[str] | str, note: str):
-        self.path = os.fspath(path)
-        self._note = note
+    def __init__(self, path: os.PathLike[str] | str, note: str = REMEDY,
+                 data: bytes | None = None):
+        self.path = os.fspath(path)  # for messages, if `data` is given
+        self.note = note
+        self._data = data
         self._seen: tuple[int, ...] | None = None
 
     @contextmanager
     def stream(self) -> Iterator[BinaryIO]:
-        with files.open_input(self.path, self._note) as stream:
+        """A stream of all bytes, the same each time."""
+        if self._data is not None:
+            yield io.BytesIO(self._data)
+            return
+        with files.open_input(self.path, self.note) as stream:
             found = os.fstat(stream.fileno())
             now = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
             if self._seen not in (None, now):
@@ -59,18 +56,6 @@ class OnDisk:
                               note="try again when the link is done")
             self._seen = now
             yield stream
-
-
-class InMemory:
-    """Bytes already in memory, such as a member of an archive."""
-
-    def __init__(self, path: str, data: bytes):
-        self.path = path
-        self._data = data
-
-    @contextmanager
-    def stream(self) -> Iterator[BinaryIO]:
-        yield io.BytesIO(self._data)
 
 
 class Contents:
@@ -103,56 +88,33 @@ class Contents:
             reason = str(problem) or type(problem).__name__
             raise damaged(self.path, f"not a readable ELF file: {reason}") from problem
 
-    def check(self, offset: int, size: int, what: str) -> None:
-        """Refuses a part that is not completely in the file."""
+    def _bytes(self, offset: int, size: int, what: str) -> bytes:
         if offset + size > self.size:
             raise damaged(self.path, f"{what} of {size} bytes runs past the end of the file",
                           offset=offset)
-
-    def _bytes(self, offset: int, size: int, what: str) -> bytes:
-        self.check(offset, size, what)
         self._stream.seek(offset)
         data = self._stream.read(size)
         if len(data) < size:
             raise damaged(self.path, "shrank while it was read", offset=offset + len(data))
         return data
 
-    def place(self, index: int, what: str) -> tuple[int, int]:
-        """The offset and the size of a section's contents, which lie in the file."""
+    def section(self, index: int, what: str) -> bytes:
+        """The contents of a section; empty if it takes no bytes of the file."""
         if index >= len(self.sections):
             raise damaged(self.path, f"{what}: there is no section {index}")
         section = self.sections[index]
         if section["type"] == SHT_NOBITS:
-            return 0, 0
-        offset, size = int(section["offset"]), int(section["size"])
-        self.check(offset, size, what)
-        return offset, size
-
-    def section(self, index: int, what: str) -> bytes:
-        """The contents of a section; empty if it takes no bytes of the file."""
-        return self._bytes(*self.place(index, what), what)
+            return b""
+        return self._bytes(int(section["offset"]), int(section["size"]), what)
 
     def table(self, index: int, kind: np.dtype, what: str) -> np.ndarray:
         """The contents of a section as entries of a kind."""
-        self.count(index, kind, what)
-        return np.frombuffer(self.section(index, what), kind)
-
-    def pieces(self, index: int, kind: np.dtype, what: str) -> Iterator[np.ndarray]:
-        """The same in pieces: a large table and its results need not be in memory together."""
-        offset, left = self.place(index, what)[0], self.count(index, kind, what)
-        while left:
-            some = min(left, _PIECE // kind.itemsize)
-            yield np.frombuffer(self._bytes(offset, some * kind.itemsize, what), kind)
-            offset, left = offset + some * kind.itemsize, left - some
-
-    def count(self, index: int, kind: np.dtype, what: str) -> int:
-        """How many entries of a kind a section has."""
-        size = self.place(index, what)[1]
-        if size % kind.itemsize:
-            raise damaged(self.path, f"{what} of {size} bytes is not a whole number of "
+        data = self.section(index, what)
+        if len(data) % kind.itemsize:
+            raise damaged(self.path, f"{what} of {len(data)} bytes is not a whole number of "
                           f"entries of {kind.itemsize} bytes",
                           offset=int(self.sections["offset"][index]))
-        return size // kind.itemsize
+        return np.frombuffer(data, kind)
 
     @cached_property
     def sections(self) -> np.ndarray:

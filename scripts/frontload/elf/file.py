@@ -21,11 +21,9 @@ from frontload.elf.constants import (
     SHT_NOBITS,
     SHT_SYMTAB,
 )
-from frontload.elf.contents import REMEDY, Contents, InMemory, OnDisk, Source, damaged
-from frontload.elf.strings import Names, Strings
+from frontload.elf.contents import REMEDY, Contents, Source, damaged
+from frontload.elf.strings import Names
 from frontload.elf.symbols import Symbols, find_symbols
-
-_NO_RELRO = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -67,12 +65,12 @@ class Elf:
 
 def read(path: os.PathLike[str] | str, note: str = REMEDY) -> Elf:
     """Reads an ELF file; raises BadData if it is none, or is damaged."""
-    return _elf(OnDisk(path, note), note)
+    return _elf(Source(path, note))
 
 
 def parse(path: str, data: bytes) -> Elf:
     """Reads an ELF file that is in memory, such as a member of an archive."""
-    return _elf(InMemory(path, data))
+    return _elf(Source(path, data=data))
 
 
 def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
@@ -89,20 +87,20 @@ def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
         return stream.read(size)
 
 
-def _elf(source: Source, note: str = REMEDY) -> Elf:
+def _elf(source: Source) -> Elf:
     with source.stream() as stream:
-        contents = Contents(source.path, stream, note)
+        contents = Contents(source.path, stream, source.note)
         sections = contents.sections
-        relro = contents.checked(lambda: _relro(contents))
+        build_id, relro, segments = contents.checked(lambda: _segments(contents))
         return Elf(path=contents.path,
                    linked=contents.headers.header["e_type"] in ("ET_EXEC", "ET_DYN"),
-                   build_id=contents.checked(lambda: _build_id(contents)),
+                   build_id=build_id,
                    sections=sections,
                    section_names=_section_names(contents),
                    section_classes=_classes(sections, relro),
                    symbols=find_symbols(contents, source, SHT_SYMTAB),
                    dynamic_symbols=find_symbols(contents, source, SHT_DYNSYM),
-                   segments=contents.checked(lambda: _segments(contents)))
+                   segments=segments)
 
 
 def _section_names(contents: Contents) -> list[bytes]:
@@ -113,33 +111,25 @@ def _section_names(contents: Contents) -> list[bytes]:
     if index == 0 or not len(sections):
         return [b""] * len(sections)
     table = contents.section(index, "the names of sections")
-    return Names(Strings.of(contents.path, table), sections["name"]).all()
+    return Names(contents.path, lambda: table, sections["name"]).all()
 
 
-def _build_id(contents: Contents) -> bytes:
+def _segments(contents: Contents) -> tuple[bytes, tuple[int, int], tuple[LoadSegment, ...]]:
+    """The build-id; the addresses that become read-only after relocation, first and one behind the
+    last; and the segments that are loaded."""
+    build_id, relro, loaded = b"", (0, 0), []
     for segment in contents.headers.iter_segments():
-        if isinstance(segment, NoteSegment):
-            for note in segment.iter_notes():
-                if note["n_type"] == "NT_GNU_BUILD_ID":
-                    return bytes.fromhex(note["n_desc"])
-    return b""
-
-
-def _relro(contents: Contents) -> tuple[int, int]:
-    """The addresses that become read-only after relocation: first, and one behind the last."""
-    for segment in contents.headers.iter_segments():
-        if segment["p_type"] == "PT_GNU_RELRO":
-            return segment["p_vaddr"], segment["p_vaddr"] + segment["p_memsz"]
-    return _NO_RELRO
-
-
-def _segments(contents: Contents) -> tuple[LoadSegment, ...]:
-    return tuple(LoadSegment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"],
-                             segment["p_memsz"],
-                             "".join(letter if segment["p_flags"] & bit else "-"
-                                     for letter, bit in (("r", 4), ("w", 2), ("x", 1))))
-                 for segment in contents.headers.iter_segments()
-                 if segment["p_type"] == "PT_LOAD")
+        if isinstance(segment, NoteSegment) and not build_id:
+            build_id = next((bytes.fromhex(note["n_desc"]) for note in segment.iter_notes()
+                             if note["n_type"] == "NT_GNU_BUILD_ID"), b"")
+        elif segment["p_type"] == "PT_GNU_RELRO" and relro == (0, 0):
+            relro = segment["p_vaddr"], segment["p_vaddr"] + segment["p_memsz"]
+        elif segment["p_type"] == "PT_LOAD":
+            loaded.append(LoadSegment(
+                segment["p_vaddr"], segment["p_offset"], segment["p_filesz"], segment["p_memsz"],
+                "".join(letter if segment["p_flags"] & bit else "-"
+                        for letter, bit in (("r", 4), ("w", 2), ("x", 1)))))
+    return build_id, relro, tuple(loaded)
 
 
 def _classes(sections: np.ndarray, relro: tuple[int, int]) -> list[str]:

@@ -11,21 +11,13 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from frontload.base.errors import Failure
-from frontload.elf.constants import SHF_ALLOC, SHF_TLS, SHT_NOBITS, SHT_PROGBITS
+from frontload.elf.constants import SHF_ALLOC, SHT_NOBITS
 from frontload.elf.file import Elf, LoadSegment, read_range
 
 _MARKS = (b".text.front", b".rodata.front")
 _GATHERED = (*_MARKS, b".data.front")
 _REST = (b".text", b".rodata")
-# A note asks for parts of these sections only if a profile names them.
-_ASKED = (*_REST, b".data", b".rodata.strings")
-# Sections that the loader reads or writes, or code before main(), besides tables of the loader:
-# isLoaderS() of lldplugin/plan/output_check.cpp.
-_LOADER_S = (b".interp", b".init", b".fini", b".plt", b".iplt", b".plt.got", b".plt.sec", b".got",
-             b".got.plt", b".data.rel.ro")
 _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
 _MAX_RANGES, _PAGE = 16, 4096
@@ -61,28 +53,6 @@ def parts_of(elf: Elf) -> list[Range]:
     gathered = ((section.offset, section.offset + section.size)
                 for section in _loaded(elf) if section.name in _GATHERED)
     return _joined_parts(sorted([*ranges, *gathered]))
-
-
-def unnamed_in(elf: Elf) -> dict[bytes, int]:
-    """The bytes of the front's ranges, by section, that neither the profile nor its references led
-    to, and that no loader reads: as far as we can tell, they are read for nothing."""
-    ranges = ranges_of(elf)
-    if not ranges:
-        return {}
-    found: dict[bytes, int] = {}
-    sections = elf.sections
-    is_other = ((sections["flags"] & SHF_ALLOC != 0) & (sections["flags"] & SHF_TLS == 0)
-                & (sections["type"] == SHT_PROGBITS))
-    for number in np.flatnonzero(is_other):
-        name = elf.section_names[number]
-        if name in (*_GATHERED, *_ASKED, *_LOADER_S) or name.endswith(b"padding"):
-            continue
-        first = int(sections["offset"][number])
-        last = first + int(sections["size"][number])
-        read = sum(max(0, min(end, last) - max(begin, first)) for begin, end in ranges)
-        if read:
-            found[name] = found.get(name, 0) + read
-    return found
 
 
 def end_of(elf: Elf) -> int | None:

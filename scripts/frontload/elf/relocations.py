@@ -12,10 +12,10 @@ startup only if the file is position-independent, and their symbols are looked u
 odd one a bitmap of which of the next words (one fewer than a word has bits) are relocated too. See
 the generic ABI, section "Relative Relocation Table".
 
-**A change** is the effect of a linker option or a way to compile on one count, as the tables show
-it. Further effects of the linker (such as dropping unreferenced parts) come on top. Only the author
-knows whether the program may be linked in this way: -Bsymbolic, for one, keeps others from
-replacing a function of the library, or sharing its variables by a copy.
+**A change** is the effect of a linker option on one count, as the tables show it. Further effects
+of the linker (such as dropping unreferenced parts) come on top. Only the author knows whether the
+program may be linked in this way: -Bsymbolic-functions, for one, keeps others from replacing a
+function of the library.
 """
 
 from bisect import bisect_left
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontload.base.intervals import distinct
-from frontload.elf.constants import SHT_GNU_HASH, SHT_HASH, STT_FUNC
+from frontload.elf.constants import STT_FUNC
 from frontload.elf.file import Elf
 from frontload.elf.loading import Loading
 from frontload.elf.symbols import UNDEFINED
@@ -46,8 +46,7 @@ _KINDS = {
                THREAD_LOCAL: (14, 35, 36, 37, 41), COPY: (5,)},
 }
 
-_DT_HASH, _DT_BIND_NOW, _DT_FLAGS = 4, 24, 30
-_DT_FLAGS_1, _DT_GNU_HASH = 0x6ffffffb, 0x6ffffef5
+_DT_BIND_NOW, _DT_FLAGS, _DT_FLAGS_1 = 24, 30, 0x6ffffffb
 _DF_BIND_NOW, _DF_1_NOW, _DF_1_PIE = 0x8, 0x1, 0x08000000
 _CHUNK = 1 << 14  # words of bitmaps that are expanded at once
 
@@ -79,9 +78,6 @@ class Report:
     pages: int  # written at startup
     lookups: int  # different symbols that are looked up at startup
     lazy_lookups: int  # further ones, at the first call
-    binding: str | None  # "now" or "lazy"; None if there are no jump slots
-    hash_styles: list[str]  # "sysv", "gnu"
-    constructors: dict[str, int]  # by section: .ctors, .init_array
     changes: list[Change]
 
     @property
@@ -174,17 +170,11 @@ class _Examination:
         kinds = {kind: Count(int(rows.sum()), int(self._table.size[rows].sum()))
                  for kind, rows in self._kinds.items()}
         kinds[PACKED] = Count(self._packed, len(self._loading.packed) * self._loading.word)
-        styles = {"sysv": _DT_HASH, "gnu": _DT_GNU_HASH}
         return Report(
             kinds={kind: kinds[kind] for kind in _ORDER if kinds[kind].number},
             pages=len(self._written(self._written_at_start(), self._packed_pages)),
             lookups=at_start, lazy_lookups=everything - at_start,
-            binding=("now" if self._is_now else "lazy") if slots.any() else None,
-            hash_styles=[name for name, tag in styles.items() if tag in self._loading.dynamic],
-            constructors={name: self._constructors(name.encode())
-                          for name in (".ctors", ".init_array")},
-            changes=[change for change in (*self._packing(), *self._fixing(), *self._binding(),
-                                           *self._symbolic(), *self._other())
+            changes=[change for change in (*self._packing(), *self._fixing(), *self._symbolic())
                      if change.now != change.then])
 
     def _lookups(self, rows: np.ndarray) -> int:
@@ -223,16 +213,6 @@ class _Examination:
         yield Change("-no-pie", "relative relocations", "bytes", size, 0)
         yield Change("-no-pie", "pages written", "pages", len(now), len(then))
 
-    def _binding(self) -> Iterator[Change]:
-        looked_up = self._looked_up()
-        lazy = self._lookups(looked_up & ~self._kinds[JUMP_SLOT])
-        now = self._lookups(looked_up)
-        what = "symbols looked up at the start"
-        if self._is_now:
-            yield Change("-z lazy", what, "symbols", now, lazy)
-        else:
-            yield Change("-z now", what, "symbols", lazy, now)
-
     def _symbolic(self) -> Iterator[Change]:
         symbols = self._elf.dynamic_symbols
         if not self._is_library or symbols is None or not len(symbols.section):
@@ -243,31 +223,5 @@ class _Examination:
         row = np.where(known, self._table.symbol, 0)
         ours = (slots | self._kinds[SYMBOLIC]) & known & (symbols.section[row] != UNDEFINED)
         functions = ours & (symbols.type[row] == STT_FUNC)
-        for option, bound in (("-Bsymbolic", ours), ("-Bsymbolic-functions", functions)):
-            yield Change(option, "symbols looked up", "symbols", self._lookups(looked_up),
-                         self._lookups(looked_up & ~bound))
-            yield Change(option, "jump slots", "slots", int(slots.sum()),
-                         int((slots & ~bound).sum()))
-
-    def _other(self) -> Iterator[Change]:
-        yield Change(".init_array for .ctors", "constructors run last to first", "constructors",
-                     self._constructors(b".ctors"), 0)
-        sections = self._elf.sections
-        sysv, gnu = (sum(sections["size"][sections["type"] == kind].tolist())
-                     for kind in (SHT_HASH, SHT_GNU_HASH))
-        if sysv and gnu:
-            yield Change("--hash-style=gnu", "hash tables", "bytes", sysv + gnu, gnu)
-
-    def _constructors(self, name: bytes) -> int:
-        """The entries of a section of addresses. Entries without relocations are counted by size,
-        less the two words that mark the ends of .ctors."""
-        sections = self._elf.sections
-        total = 0
-        for index in (i for i, other in enumerate(self._elf.section_names) if other == name):
-            start, size = int(sections["addr"][index]), int(sections["size"][index])
-            addresses = [self._table.offset, *unpacked(self._loading.packed, self._loading.word)]
-            inside = sum(int(((part >= start) & (part < start + size)).sum())
-                         for part in addresses)
-            ends = 2 if name == b".ctors" else 0
-            total += inside or max(size // self._loading.word - ends, 0)
-        return total
+        yield Change("-Bsymbolic-functions", "symbols looked up", "symbols",
+                     self._lookups(looked_up), self._lookups(looked_up & ~functions))

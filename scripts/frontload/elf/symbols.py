@@ -22,11 +22,10 @@ from frontload.elf.constants import (
     STV_DEFAULT,
 )
 from frontload.elf.contents import Contents, Source, damaged
-from frontload.elf.strings import Names, Strings
+from frontload.elf.strings import Names
 
 # Where a symbol is, if not in a section: other values of Symbols.section.
 UNDEFINED, ABSOLUTE, COMMON, ELSEWHERE = 0, -1, -2, -3
-_PIECE = 1 << 18  # symbols that are processed together
 
 
 class Columns(NamedTuple):
@@ -85,13 +84,7 @@ class Symbols:
 
     def placed_at(self, values: np.ndarray) -> np.ndarray:
         """The rows of the symbols that are places in a section and have one of these values."""
-        wanted = np.sort(values)
-        found = [np.empty(0, np.int64)]
-        # In pieces, which takes less memory than np.isin.
-        for begin in range(0, len(self.value) if len(wanted) else 0, _PIECE):
-            found.append(begin + np.flatnonzero(
-                are_among(self.value[begin:begin + _PIECE], wanted)))
-        rows = np.concatenate(found)
+        rows = np.flatnonzero(are_among(self.value, np.sort(values)))
         return rows[self.placed()[rows]]
 
     def ends(self) -> np.ndarray:
@@ -145,21 +138,20 @@ def _read_columns(contents: Contents, source: Source, index: int) -> Columns:
         kind = np.dtype([("name", half), *small, ("value", word), ("size", word)])
     else:
         kind = np.dtype([("name", half), ("value", half), ("size", half), *small])
-    what = "the symbol table"
-    count = contents.count(index, kind, what)
-    columns = {name: np.empty(count, ours) for name, ours in
-               (("value", "u8"), ("size", "u8"), ("name", "u4"), ("shndx", "u2"), ("info", "u1"),
-                ("other", "u1"))}
-    done = 0
-    for piece in contents.pieces(index, kind, what):
-        for name, column in columns.items():
-            column[done:done + len(piece)] = piece[name]
-        done += len(piece)
-    strings = Strings(source, *contents.place(int(contents.sections["link"][index]),
-                                              "the names of symbols"))
-    return Columns(columns["value"], columns["size"], columns["info"], columns["other"],
-                   _sections_of(contents, index, columns["shndx"]),
-                   Names(strings, columns["name"]))
+    rows = contents.table(index, kind, "the symbol table")
+
+    def strings() -> bytes:
+        with source.stream() as stream:
+            return Contents(source.path, stream).section(
+                int(contents.sections["link"][index]), "the names of symbols")
+
+    # Copies, each of which lies together.
+    value, size, info, other, shndx, name = (
+        rows[field].astype(code) for field, code in (
+            ("value", "u8"), ("size", "u8"), ("info", "u1"), ("other", "u1"), ("shndx", "u2"),
+            ("name", "u4")))
+    return Columns(value, size, info, other, _sections_of(contents, index, shndx),
+                   Names(source.path, strings, name))
 
 
 def _sections_of(contents: Contents, index: int, shndx: np.ndarray) -> np.ndarray:

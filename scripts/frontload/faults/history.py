@@ -8,7 +8,7 @@ A process has an entry for each image that it runs; what a child does between fo
 exec belongs to the image it then runs. Files get numbers in the order in which they are met.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -80,11 +80,6 @@ class History:
         self._asked: dict[int, int] = {}  # when a pid last asked for an exec
         self._accesses: dict[int, records.Access] = {}  # the last of a thread
         self._filled: dict[tuple[int, int, int], Fill] = {}  # by thread, inode and offset
-        self._handlers: dict[type, Callable] = {
-            records.Mapping: self._mapping, records.Comm: self._comm, records.Fork: self._fork,
-            records.Exit: self._exit, records.Lost: self._lose, records.Fault: self._fault,
-            records.Access: self._access, records.Breakpoint: self._stop,
-            records.Execve: self._execve, records.Fill: self._fill, records.Write: self._write}
 
     @property
     def zero(self) -> int | None:
@@ -93,18 +88,43 @@ class History:
 
     def follow(self, told: Iterable[records.Record]) -> "History":
         for record in told:
-            if self._is_too_late(record):
+            if self._most_ns is not None and self.zero is not None and not isinstance(
+                    record, records.Lost) and record.time > self.zero + self._most_ns:
                 continue
-            handler = self._handlers.get(type(record))
-            if handler:
-                handler(record)
+            self._take(record)
             self.threads.see(record)
         return self
 
-    def _is_too_late(self, record: records.Record) -> bool:
-        zero = self.zero
-        return self._most_ns is not None and zero is not None and not isinstance(
-            record, records.Lost) and record.time > zero + self._most_ns
+    def _take(self, record: records.Record) -> None:
+        index = self._current.get(record.pid)
+        match record:
+            case records.Lost():
+                self.lost += record.count
+            case records.Execve():
+                self._asked[record.pid] = record.time
+            case records.Access():
+                self._accesses[record.tid] = record
+            case records.Write():
+                self._write(record)
+            case records.Fork():
+                self._fork(record)
+            case records.Comm() if self._launcher is None:
+                self._launcher = record.pid if record.exec else None
+            case _ if index is None:
+                pass  # of another process than the command's
+            case records.Comm():
+                self._comm(record, index)
+            case records.Exit():  # the last thread's end is the process's
+                self.images[index].end = record.time
+            case records.Mapping():
+                self._mapping(record, index)
+            case records.Fault():
+                self._fault(record, index)
+            case records.Fill():
+                self._fill(record, index)
+            case records.Breakpoint():
+                place = self._spaces[record.pid].place(record.code)
+                self.images[index].stops.append((record.time, *place))
 
     def file(self, device: tuple[int, int], inode: int, path: str | None = None) -> int:
         number = self.files.setdefault((device, inode), len(self.files))
@@ -114,28 +134,24 @@ class History:
             self.paths[number] = path
         return number
 
-    def _comm(self, record: records.Comm) -> None:
-        if self._launcher is None:
-            if record.exec:
-                self._launcher = record.pid
-            return
-        index = self._current.get(record.pid)
-        if index is None:
-            return
+    def _comm(self, record: records.Comm, index: int) -> None:
+        image = self.images[index]
         if not record.exec:
             if record.pid == record.tid:
-                self.images[index].name = record.name
+                image.name = record.name
             return
-        image = self.images[index]
         asked = self._asked.get(record.pid, record.time)
         if image.executed is not None:
             image.end = asked
-            self.images.append(Image(record.pid, index, record.name, asked))
-            self._current[record.pid] = len(self.images) - 1
-            image = self.images[-1]
-            self.threads.begin(record.tid, len(self.images) - 1, asked)
+            image = self._begin(Image(record.pid, index, record.name, asked), record.tid)
         image.name, image.executed = record.name, asked
         self._spaces[record.pid] = AddressSpace()
+
+    def _begin(self, image: Image, thread: int) -> Image:
+        self.images.append(image)
+        self._current[image.pid] = len(self.images) - 1
+        self.threads.begin(thread, len(self.images) - 1, image.start)
+        return image
 
     def _fork(self, record: records.Fork) -> None:
         if record.pid == record.parent:  # a thread
@@ -146,24 +162,11 @@ class History:
         if parent is None and (record.parent != self._launcher or self.images):
             return
         name = self.images[parent].name if parent is not None else ""
-        self.images.append(Image(record.pid, parent, name, record.time))
-        self._current[record.pid] = len(self.images) - 1
-        self.threads.begin(record.tid, len(self.images) - 1, record.time)
+        self._begin(Image(record.pid, parent, name, record.time), record.tid)
         space = self._spaces.get(record.parent)
         self._spaces[record.pid] = space.copy() if space else AddressSpace()
 
-    def _exit(self, record: records.Exit) -> None:
-        index = self._current.get(record.pid)
-        if index is not None:  # the last thread's end is the process's
-            self.images[index].end = record.time
-
-    def _execve(self, record: records.Execve) -> None:
-        self._asked[record.pid] = record.time
-
-    def _mapping(self, record: records.Mapping) -> None:
-        index = self._current.get(record.pid)
-        if index is None:
-            return
+    def _mapping(self, record: records.Mapping, index: int) -> None:
         number = -1
         if record.inode and record.path.startswith("/") and not record.path.startswith("//"):
             number = self.file(record.device, record.inode, record.path)
@@ -177,13 +180,7 @@ class History:
             self.images[index].mappings.append(record.time)
         space.add(new)
 
-    def _access(self, record: records.Access) -> None:
-        self._accesses[record.tid] = record
-
-    def _fault(self, record: records.Fault) -> None:
-        index = self._current.get(record.pid)
-        if index is None:
-            return
+    def _fault(self, record: records.Fault, index: int) -> None:
         image = self.images[index]
         if self.images[0].executed is None:
             self.before_exec["major" if record.major else "minor"] += 1
@@ -201,10 +198,7 @@ class History:
                                  code_file, code_offset, index, record.tid, record.kernel,
                                  _kind(record, access)))
 
-    def _fill(self, record: records.Fill) -> None:
-        index = self._current.get(record.pid)
-        if index is None:
-            return
+    def _fill(self, record: records.Fill, index: int) -> None:
         fill = Fill(record.time, self.file(record.device, record.inode), record.offset,
                     PAGE_SIZE << record.order, index, record.tid)
         self.fills.append(fill)
@@ -215,15 +209,6 @@ class History:
         # During a fault, this is a store to a shared mapping, whose page was read.
         if fill is not None and record.tid not in self._accesses:
             fill.written = True
-
-    def _stop(self, record: records.Breakpoint) -> None:
-        index = self._current.get(record.pid)
-        if index is not None:
-            place = self._spaces[record.pid].place(record.code)
-            self.images[index].stops.append((record.time, *place))
-
-    def _lose(self, record: records.Lost) -> None:
-        self.lost += record.count
 
 
 def _kind(fault: records.Fault, access: records.Access | None) -> str:

@@ -72,7 +72,8 @@ def find(command: Sequence[str], until: str | None) -> Loading:
         interpreter = os.path.realpath(str(dependencies.interpreter(program)))
         loader = elf.read(interpreter)
         tells = functions.address_of(loader, b"_dl_debug_state")
-        tells_twice = _has(loader, b"_rtld_global")
+        tells_twice = any(symbols.names.find([b"_rtld_global"])[1] for symbols in
+                          (loader.symbols, loader.dynamic_symbols) if symbols is not None)
         if tells is not None:
             add(LOADER_TELLS, loader, tells, base)
     main = functions.address_of(read, b"main")
@@ -115,8 +116,3 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-
-
-def _has(file: elf.Elf, name: bytes) -> bool:
-    return any(symbols.names.find([name])[1] for symbols in (file.symbols, file.dynamic_symbols)
-               if symbols is not None)

@@ -13,6 +13,7 @@ before main, and all of that is `constructors`.
 """
 
 from dataclasses import dataclass
+from itertools import compress
 
 from frontload.base.missing import Missing
 from frontload.faults.history import History, Image
@@ -37,45 +38,37 @@ class Phases:
 def find(history: History, loading: Loading | None, end: int, ready: int | None = None) -> Phases:
     """The phases of all images; times are absolute. `end` is when the recording ended, `ready` when
     a request was made."""
-    stops = _Stops(history, loading)
+    stops = [_stops(history, loading, image) for image in history.images]
     phases: list[Phase] = []
     for number, image in enumerate(history.images):
-        phases += _of_image(number, image, stops, image.end or end, ready)
-    until = stops.first(history.images[0], UNTIL) if history.images else None
+        phases += _of_image(number, image, stops[number], image.end or end, ready)
+    until = stops[0].get(UNTIL) if stops else None
     return Phases(phases, until, _missing(history, loading, stops))
 
 
-class _Stops:
-    """The milestones that an image reached."""
-
-    def __init__(self, history: History, loading: Loading | None):
-        self.twice = loading is not None and loading.tells_twice
-        self._paths = history.paths
-        self._kinds: dict[tuple[str | None, int], str] = {} if loading is None else {
-            (milestone.path, milestone.offset): milestone.kind for milestone in loading.milestones}
-
-    def times(self, image: Image, kind: str) -> list[int]:
-        return [time for time, file, offset in image.stops
-                if file >= 0 and self._kinds.get((self._paths[file], offset)) == kind]
-
-    def first(self, image: Image, kind: str) -> int | None:
-        return next(iter(self.times(image, kind)), None)
-
-    def relocated(self, image: Image) -> int | None:
-        """When the loader told debuggers that all is consistent."""
-        told = self.times(image, LOADER_TELLS)
-        count = 2 if self.twice else 1
-        return told[count - 1] if len(told) >= count else None
+def _stops(history: History, loading: Loading | None, image: Image) -> dict[str, int]:
+    """When an image first reached each kind of milestone. The loader counts when it tells debuggers
+    that all is consistent."""
+    if loading is None:
+        return {}
+    kinds = {(each.path, each.offset): each.kind for each in loading.milestones}
+    found: dict[str, int] = {}
+    told = 0
+    for time, file, offset in image.stops:
+        kind = kinds.get((str(history.paths[file]), offset)) if file >= 0 else None
+        told += kind == LOADER_TELLS
+        if kind and (kind != LOADER_TELLS or told == 1 + loading.tells_twice):
+            found.setdefault(kind, time)
+    return found
 
 
-def _of_image(number: int, image: Image, stops: _Stops, end: int,
+def _of_image(number: int, image: Image, stops: dict[str, int], end: int,
               ready: int | None) -> list[Phase]:
     begun, first = image.executed, image.first_instruction
     if begun is None or first is None:
         return []
     moments = [("exec", begun)]
-    relocated = stops.relocated(image)
-    entered = stops.first(image, MAIN) or stops.first(image, ENTRY)
+    relocated, entered = stops.get(LOADER_TELLS), stops.get(MAIN) or stops.get(ENTRY)
     if relocated is not None:
         mapped = [time for time in image.mappings if first < time < relocated]
         moments += [("loader", first), ("relocation", max(mapped, default=first)),
@@ -84,9 +77,8 @@ def _of_image(number: int, image: Image, stops: _Stops, end: int,
         moments.append(("constructors", first))
     if entered is not None:
         moments.append(("main", entered))
-        started = stops.first(image, UNTIL)
-        if started is not None:
-            moments.append(("started", started))
+        if UNTIL in stops:
+            moments.append(("started", stops[UNTIL]))
         if ready is not None and moments[-1][1] < ready < end:
             moments.append(("request", ready))
         ends = [*(time for _, time in moments[1:]), end]
@@ -99,30 +91,31 @@ def _of_image(number: int, image: Image, stops: _Stops, end: int,
             for (name, start), stop in zip(moments, ends, strict=True)]
 
 
-def _missing(history: History, loading: Loading | None, stops: _Stops) -> list[Missing]:
+def _missing(history: History, loading: Loading | None, stops: list[dict[str, int]]
+             ) -> list[Missing]:
     if loading is None or not history.images:
         return []
     missing = []
     kinds = {milestone.kind for milestone in loading.milestones}
-    images = [image for image in history.images if stops.first(image, MAIN) or
-              stops.first(image, ENTRY)]
+    entered = [MAIN in each or ENTRY in each for each in stops]
     if ENTRY in kinds:
         missing.append(Missing("the end of the constructors", f"{loading.program} has no symbol "
                                "main: its own constructors count as main",
                                "record the program before it is stripped"))
-    if not images:
+    if not any(entered):
         missing.append(Missing("the phase main", f"{loading.program} was not seen to enter it", ""))
     if loading.interpreter is None:
         missing.append(Missing("the phases loader and relocation", f"{loading.program} is static: "
                                "it relocates itself, in the phase constructors", ""))
-    elif images and not any(stops.relocated(image) for image in images):
+    elif any(entered) and not any(LOADER_TELLS in each for each in compress(stops, entered)):
         missing.append(Missing("the phases loader and relocation", f"{loading.interpreter} was "
                                "not seen to tell debuggers that it has relocated the program: "
                                "they are in the phase constructors", ""))
-    if loading.until and not any(stops.first(image, UNTIL) for image in history.images):
+    if loading.until and not any(UNTIL in each for each in stops):
         missing.append(Missing("the phase started", f"{loading.until} was not entered", ""))
-    others = sum(image.executed is not None and image not in images for image in history.images)
-    if others and images:
+    others = sum(image.executed is not None and not is_ours
+                 for image, is_ours in zip(history.images, entered, strict=True))
+    if others and any(entered):
         missing.append(Missing("the phases after relocation of programs other than the command's",
                                f"there {'is' if others == 1 else 'are'} {others} such; main is "
                                f"watched only in {loading.program}", "record them on their own"))

@@ -20,6 +20,7 @@ from frontload.pagecache import cache as pagecache
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf, perf_records
 from frontload.tracing.perf import Recorder
+from frontload.tracing.perf_records import Request
 
 _SET_BY_PERF = "PATH", "PREFIX", "PERF_BUILDID_DIR", "DEBUGINFOD_URLS"
 
@@ -30,7 +31,7 @@ class Recording:
     events: tuple[str, ...]
     sample: Sample
     history: History
-    requests: tuple[perf_records.Request, ...] | None
+    requests: tuple[Request, ...] | None
     loading: Loading | None
     after: Mapping[str, Residency]  # of observed files
 
@@ -46,7 +47,7 @@ def run(command: Sequence[str], recorder: Recorder, loading: Loading | None, lau
             with suppress(OSError):  # the command may have removed it
                 after[file] = pagecache.settled(file)
 
-    if not recorder.works:
+    if not recorder.events:
         sample = launcher.run(command, at_ready=look)
         return Recording(recorder, (), sample, History(), None, None, after)
     with scratch_folder("frontload-faults.") as folder:
@@ -66,7 +67,8 @@ def run(command: Sequence[str], recorder: Recorder, loading: Loading | None, lau
         # Events while a program is being ended do not belong to its startup.
         history = History(sample.wall_ns if sample.ready else None).follow(
             perf_records.read(faults))
-        asked = tuple(perf_records.requests(requests)) if recorder.requests else None
+        asked = tuple(each for each in perf_records.read(requests, has_addresses=False)
+                      if isinstance(each, Request)) if recorder.requests else None
     return Recording(recorder, events, sample, history, asked, loading, after)
 
 

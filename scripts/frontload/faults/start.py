@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from frontload.base.errors import HOW_TO_RUN, BadData, Failure
 from frontload.base.missing import Missing
@@ -24,24 +23,18 @@ from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.on_device import on_device
 from frontload.measure.plan import Variant
 from frontload.pagecache import cache as pagecache
-from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
-
-
-@dataclass(frozen=True)
-class Start:
-    document: dict  # frontload-faults/1
-    sample: Sample
 
 
 def record(command: Sequence[str], name: str | None = None, *, condition: str = SELECTIVELY_COLD,
            evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
            until: str | None = None, warmup: int = 1, ready: Ready | None = None,
-           device: Device | None = None, extra: Sequence[str] = ()) -> Start:
-    """Records one start of a command. `evict` names the files to make cold (or warm), with {} for
-    the program, which is the default; `evict_seen` adds the files that the command is seen to read.
-    With `allow_warm` some of their pages may stay. The event `ready` ends the start. On a `device`
-    are these files and `extra` ones."""
+           device: Device | None = None, extra: Sequence[str] = ()) -> tuple[dict, Sample]:
+    """Records one start of a command: its document, frontload-faults/1, and its totals. `evict`
+    names the files to make cold (or warm), with {} for the program, which is the default;
+    `evict_seen` adds the files that the command is seen to read. With `allow_warm` some of their
+    pages may stay. The event `ready` ends the start. On a `device` are these files and `extra`
+    ones."""
     program = shutil.which(command[0])
     if program is None:
         raise Failure(f"{command[0]}: is not a program that can be run", note=HOW_TO_RUN)
@@ -65,14 +58,17 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
                 launcher.run(command)
             before = conditions.bring_about(condition, named, seen)
         if condition in (COLD, SELECTIVELY_COLD):
-            missing += [Missing("a cold start", f"{_pages(left)} of {file} stayed in the page "
-                                "cache", "end the processes that use it") for file in named
-                        if (left := before[file]) is None or left.resident_pages]
+            for file in named:
+                left = before[file]
+                if left is None or left.resident_pages:
+                    pages = "perhaps" if left is None else left.resident_pages
+                    missing.append(Missing("a cold start", f"{pages} pages of {file} stayed in the "
+                                           "page cache", "end the processes that use it"))
         known = {file: residency for file, residency in before.items() if residency is not None}
         found = recording.run(command, recorder, loading, launcher, list(known))
         made = document.make(found, command, name or os.path.basename(command[0]), condition,
                              known, missing + lacking)
-    return Start(made | {"device": described}, found.sample)
+    return made | {"device": described}, found.sample
 
 
 def _loading(command: Sequence[str], until: str | None, missing: list[Missing]) -> Loading | None:
@@ -97,7 +93,3 @@ def _seen(command: Sequence[str], named: Sequence[str], launcher: Launcher,
         missing.append(Missing("what of the files that it reads stayed in the page cache",
                                problem.message, problem.note or measure_seen.REMEDY))
         return ()
-
-
-def _pages(residency: Residency | None) -> str:
-    return "perhaps pages" if residency is None else f"{residency.resident_pages} pages"

@@ -12,7 +12,7 @@ from rich.table import Table
 from frontload.base import console
 from frontload.base.errors import Failure, count, printable
 from frontload.elf import file as elves
-from frontload.faults.waits import DISK
+from frontload.faults import waits
 from frontload.measure.sections import NO_SECTION
 from frontload.profile.symbol_names import SymbolNames, names_of
 
@@ -122,11 +122,9 @@ def _phases(document: dict, seen: _Counts) -> Table:
     rows = []
     for phase in document["phases"]:
         start, end, number = phase["start_ns"], phase["end_ns"], phase["process"]
-        process, waits = document["processes"][number], phase["waits_ns"]
-        disk = None if waits is None else waits.get(DISK, 0)
+        process = document["processes"][number]
         rows.append((f"{process['command']} ({process['pid']})", phase["name"], _ms(start),
-                     _ms(end - start), _ms(disk),
-                     _ms(None if waits is None else sum(waits.values()) - disk),
+                     _ms(end - start), *map(_ms, waits.split(phase["waits_ns"])),
                      *seen.cells("process", number, start, end)))
     return _table("process", "phase", "from ms", "ms", "waits for disk", "for other",
                   "major faults", "minor faults", "KiB filled", rows=rows, numbers=range(2, 9))

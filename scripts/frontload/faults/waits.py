@@ -47,6 +47,13 @@ class Wait:
     reason: str  # DISK, or the name of a system call
 
 
+def split(waits: Mapping[str, int] | None) -> tuple[int | None, int | None]:
+    """The time of waits for a disk, and for anything else, from their times by reason."""
+    if waits is None:
+        return None, None
+    return waits.get(DISK, 0), sum(waits.values()) - waits.get(DISK, 0)
+
+
 @dataclass(slots=True)
 class _Thread:
     """A thread as of its last record. `resting`: since when, and whether for a disk."""
@@ -64,8 +71,7 @@ class Threads:
         self._threads: dict[int, _Thread] = {}
         self._changes: list[tuple[int, int]] = []  # times, and the change in running threads
         self._rests: list[Wait] = []
-        names = _CALLS.get(platform.machine(), {})
-        self._name = lambda number: names.get(number, OTHER_CALL)
+        self._names = _CALLS.get(platform.machine(), {})
 
     def begin(self, thread: int, process: int, time: int) -> None:
         if thread in self._threads:  # it runs another image
@@ -84,10 +90,8 @@ class Threads:
         if isinstance(record, records.Exit):
             del self._threads[record.tid]
             self._changes.append((record.time, -1))
-        elif isinstance(record, records.CallEnter):
+        elif isinstance(record, records.Call):
             thread.call, thread.has_filled = record.number, False
-        elif isinstance(record, records.CallExit):
-            thread.call = None
         elif isinstance(record, records.Fill):
             thread.has_filled = True
         elif isinstance(record, records.Switch) and record.sleeps and not thread.resting:
@@ -97,7 +101,8 @@ class Threads:
     def _wake(self, number: int, thread: _Thread, since: int, for_disk: bool, time: int) -> None:
         thread.resting = None
         self._changes.append((time, 1))
-        reason = DISK if for_disk or thread.has_filled else self._name(thread.call)
+        reason = DISK if for_disk or thread.has_filled else self._names.get(
+            thread.call or 0, OTHER_CALL)
         self._rests.append(Wait(since, time, thread.process, number, reason))
 
     def waits(self, start: int) -> list[Wait]:

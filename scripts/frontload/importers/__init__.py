@@ -8,10 +8,9 @@ from frontload.base.errors import EXIT_DATA, Failure
 from frontload.importers import order_files, perf, temporal, uftrace
 from frontload.importers.interface import Importer
 
+_LISTS = order_files.LLD, order_files.GOLD  # any word can be a name
 FORMATS = {importer.name: importer for importer in (
-    order_files.LLD, order_files.CHROMIUM, order_files.GOLD, perf.PERF, uftrace.UFTRACE,
-    temporal.TEMPORAL)}
-_LISTS = order_files.LLD, order_files.CHROMIUM, order_files.GOLD  # any word can be a name
+    *_LISTS, perf.PERF, uftrace.UFTRACE, temporal.TEMPORAL)}
 _HEAD = 1 << 16
 
 

@@ -97,8 +97,9 @@ class BinaryNames:
                  if 0 <= address < 1 << 64 else -1)
         if group < 0:
             return 0, []
-        members = [self._code[member] for member in self._functions.members(group)]
-        return int(self._functions.start[group]), self._symbols.names.some(np.array(members))
+        first, count = map(int, self._functions.sizes(np.array(group)))
+        members = self._code[self._functions.order[first:first + count]]
+        return int(self._functions.start[group]), self._symbols.names.some(members)
 
     def look_up(self, mentions: Iterable[Mention]) -> dict[Mention, list[Name]]:
         """The program's names of these mentions. Notes what became of the others."""

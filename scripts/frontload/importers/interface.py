@@ -57,10 +57,11 @@ class LeftOut:
         if example and len(examples) < _MAX_SHOWN and example not in examples:
             examples.append(example)
 
-    def report(self, path: str) -> None:
+    def report(self, path: str, diagnostics: errors.Diagnostics) -> None:
         for what, number in sorted(self._counts.items()):
             examples = b", ".join(self._examples[what]).decode("utf-8", "surrogateescape")
-            errors.note(f"{path}: left out: {what} ({number})" + (examples and f": {examples}"))
+            diagnostics.note(f"{path}: left out: {what} ({number})"
+                             + (examples and f": {examples}"))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,6 @@
     lld       --symbol-ordering-file: a symbol a line, of a function or a datum. White space at the
               ends, empty lines and lines that start with # mean nothing.
     gold      --section-ordering-file: an input section a line, or a pattern for several.
-    chromium  what Chromium's tools write: symbols, or, in the older form, for each symbol a line
-              for every section it may be in (.text.startup.f, .text.hot.f, .text.unlikely.f,
-              .text.f), and at the end the patterns that take all the rest.
 
 With -ffunction-sections and -fdata-sections the name of a section is a prefix and the symbol.
 Compilers put words into the prefix, but a symbol can begin with the same words, and
@@ -65,22 +62,6 @@ def _read_sections(source: Source) -> Iterator[NamedRun]:
     yield run
 
 
-def _read_chromium(source: Source) -> Iterator[NamedRun]:
-    symbols: dict[bytes, Mention] = {}
-    for _, line in _names(source, CHROMIUM):
-        if line in _REST:
-            continue
-        mention: Mention | None = Mention(line)
-        if split(line) or _PATTERN.search(line):
-            mention = _section(source, line)
-        if mention is None:
-            continue
-        if mention.name in symbols:  # one of its possible sections, which tells nothing
-            mention = mention._replace(readings=())
-        symbols[mention.name] = mention
-    yield NamedRun(dict.fromkeys(symbols.values()))
-
-
 def _section(source: Source, line: bytes) -> Mention | None:
     mention = None if _PATTERN.search(line) else section_mention(line)
     if mention and mention.is_doubtful and not source.has_binary:
@@ -110,32 +91,22 @@ def section_mention(section: bytes) -> Mention | None:
                    readings=tuple((section_class, each) for each in (*cold, name, whole)))
 
 
-def _parts(head: bytes) -> tuple[int, int]:
-    """How many lines are sections, and how many symbols; none if some are neither."""
-    sections = symbols = 0
-    for line in head.splitlines():
-        line = line.strip(_WHITE_SPACE)
-        if not line or line.startswith(b"#"):
-            continue
-        if split(line) or line in _REST:
-            sections += 1
-        elif _WORD.fullmatch(line) and not line.isdigit():
-            symbols += 1
-        else:
-            return 0, 0
-    return sections, symbols
+def _is_list(head: bytes, fits: Callable[[bytes], object]) -> bool:
+    """Whether all lines that mean something fit."""
+    found = [line for each in head.splitlines()
+             if (line := each.strip(_WHITE_SPACE)) and not line.startswith(b"#")]
+    return bool(found) and all(map(fits, found))
 
 
-def _is_list_of(sections: bool, symbols: bool) -> Callable[[bytes], bool]:
-    def recognises(head: bytes) -> bool:
-        found = _parts(head)
-        return (found[0] > 0, found[1] > 0) == (sections, symbols)
-    return recognises
+def _is_symbol(line: bytes) -> bool:
+    return bool(_WORD.fullmatch(line)) and not line.isdigit() and not _is_section(line)
+
+
+def _is_section(line: bytes) -> bool:
+    return line in _REST or bool(split(line))
 
 
 LLD = Importer("lld", "ld.lld --call-graph-profile-sort=hfsort --print-symbol-order=FILE, or by "
-               "hand: one symbol a line", _is_list_of(False, True), _read_symbols)
+               "hand: one symbol a line", lambda head: _is_list(head, _is_symbol), _read_symbols)
 GOLD = Importer("gold", "a tool of yours: one section a line, such as .text._ZN3foo3barEv",
-                _is_list_of(True, False), _read_sections)
-CHROMIUM = Importer("chromium", "Chromium's tools/cygprofile", _is_list_of(True, True),
-                    _read_chromium)
+                lambda head: _is_list(head, _is_section), _read_sections)

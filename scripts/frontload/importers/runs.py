@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from frontload import importers
 from frontload.base import console, errors
-from frontload.base.errors import EXIT_DATA, EXIT_USAGE, BadData, Failure
+from frontload.base.errors import EXIT_DATA, EXIT_USAGE, BadData, Diagnostics, Failure
 from frontload.elf import file as elf
 from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
@@ -38,39 +38,40 @@ def add(merger: Merger, inputs: Sequence[tuple[str, int]], program: str | None,
     for path, weight in console.progress(inputs, "reading inputs"):
         with merger.one_input():
             source = Source(path, name, binary is not None)
-            read += [(path, weight, run) for run in _runs(source, format_name)]
-            source.left_out.report(path)
-    known = _known(read, names, binary, min_match) if names and binary else None
+            read += [(path, weight, run) for run in _runs(source, format_name, merger.diagnostics)]
+            source.left_out.report(path, merger.diagnostics)
+    known = (_known(read, names, binary, min_match, merger.diagnostics) if names and binary
+             else None)
     _merge(merger, read, os.fsencode(name), known)
 
 
-def _runs(source: Source, format_name: str | None) -> list[NamedRun]:
+def _runs(source: Source, format_name: str | None, diagnostics: Diagnostics) -> list[NamedRun]:
     importer = importers.choose(source.path, format_name)
     runs = list(importer.read(source))
     if not any(run.mentions for run in runs):
-        source.left_out.report(source.path)
+        source.left_out.report(source.path, diagnostics)
         raise BadData(source.path, f"names nothing that {source.program} could have touched",
                       note=importer.note)
     return runs
 
 
 def _known(read: list[tuple[str, int, NamedRun]], names: BinaryNames, binary: str,
-           min_match: float) -> dict[Mention, list[Name]]:
+           min_match: float, diagnostics: Diagnostics) -> dict[Mention, list[Name]]:
     """The names that the program has; fails if they are too few."""
     for _, _, run in read:
         run.mentions = dict.fromkeys(names.locate(run.mentions))
     mentions = [mention for _, _, run in read for mention in run.mentions]
     known = names.look_up(mentions)
     if names.of_others:
-        errors.note(f"{_list(names.of_others)} left out: {binary} only refers to such names")
+        diagnostics.note(f"{_list(names.of_others)} left out: {binary} only refers to such names")
     if names.doubtful:
-        errors.note(f"{_list(names.doubtful)} left out: from names of sections, and not in the "
-                    "program")
+        diagnostics.note(f"{_list(names.doubtful)} left out: from names of sections, and not in "
+                         "the program")
     if names.ambiguous:
-        errors.warning(f"{_list(names.ambiguous)} of several local functions or data: taken for "
-                       "all of them, because nothing tells them apart")
+        diagnostics.warning(f"{_list(names.ambiguous)} of several local functions or data: taken "
+                            "for all of them, because nothing tells them apart")
     if mentions:
-        match.judge(binary, len(known), names.missing, min_match)
+        match.judge(binary, len(known), names.missing, min_match, diagnostics)
     return known
 
 
@@ -93,7 +94,8 @@ def _merge(merger: Merger, read: list[tuple[str, int, NamedRun]], program: bytes
         else:
             nameless += 1
     if nameless:
-        errors.note(f"{errors.count(nameless, 'run')} without a name of the program left out")
+        merger.diagnostics.note(f"{errors.count(nameless, 'run')} without a name of the program "
+                                "left out")
     if nameless == len(read) and read:
         raise Failure("the program has none of the names in the inputs", code=EXIT_DATA,
                       note="give the program that the inputs describe with --binary")

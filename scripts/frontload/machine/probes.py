@@ -88,7 +88,7 @@ def _perf() -> list[Ability]:
     recorder = perf.find()
     lacking = [Ability(more, False, f"{missing.what}: {missing.why}", missing.remedy)
                for missing in recorder.missing]
-    if not recorder.works:
+    if not recorder.events:
         return [Ability(what, False, missing.why, missing.remedy) for missing in recorder.missing]
     return [Ability(what, True, f"{recorder.tool} records page faults"),
             *(lacking or [Ability(more, True, "fills, requests, and the phases of a start")])]

@@ -13,31 +13,31 @@ from frontload.base import files
 from frontload.elf import archive
 from frontload.elf import file as elf
 from frontload.elf.symbols import Symbols
-from frontload.profile.resolver import Place, Places
+from frontload.order.request import Request
+from frontload.profile.resolver import Place
 
 
 class Aliases:
     """The symbols at the places of a profile, in a linked program, or in objects and archives."""
 
-    def __init__(self, binary: str | None, objects: Iterable[str], places: Places):
-        self._linked = binary is not None
-        self._places = places
+    def __init__(self, request: Request):
+        self._places = request.places
+        self._values = request.resolved.places.value
+        self._linked = request.binary is not None
         # For places that have several names, the same list by each of them. Sections may share
         # names.
         self._names: dict[tuple[bytes, bytes, int], list[list[bytes]]] = {}
-        objects_named = places.objects()
-        for base, each in _elf_files(objects if binary is None else [binary]):
+        objects_named = {place.object for place in request.resolved.places}
+        for base, each in _elf_files(request.files):
             if self._linked:
                 self._add(b"", each.linked_symbols())
             elif base in objects_named and each.symbols is not None:
                 self._add(base, each.symbols)
 
-    def of_each(self, entries: int) -> Iterator[list[bytes]]:
-        """For each of `entries` entries, the names in each of its places, the place's own first."""
-        if not self._names:
-            return self._places.symbols_of_each(entries)
-        return ([name for place in self._places.of(entry) for name in self._of_place(place)]
-                for entry in range(entries))
+    def of_each(self) -> Iterator[list[bytes]]:
+        """For each entry, the names in each of its places, the place's own first."""
+        return ([name for place in places for name in self._of_place(place)]
+                for places in self._places)
 
     def _of_place(self, place: Place) -> Iterable[bytes]:
         others = self._names.get(
@@ -45,7 +45,7 @@ class Aliases:
         return dict.fromkeys([place.symbol, *itertools.chain(*others)])
 
     def _add(self, base: bytes, symbols: Symbols) -> None:
-        rows = symbols.placed_at(self._places.value)
+        rows = symbols.placed_at(self._values)
         order = np.lexsort((rows, symbols.value[rows], symbols.section[rows]))
         rows = rows[order]
         section, value = symbols.section[rows], symbols.value[rows]

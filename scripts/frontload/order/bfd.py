@@ -18,7 +18,6 @@ that has them, which may be another object's. All of those sections together are
 follow the front as one block, and not in thousands of places.
 """
 
-import functools
 import os
 import re
 import shlex
@@ -29,9 +28,8 @@ from collections.abc import Iterator, Sequence
 from frontload.base.errors import EXIT_DATA, Failure
 from frontload.elf import archive
 from frontload.elf.section_names import OUTPUTS
-from frontload.machine import linkers
 from frontload.order import sections as order_sections
-from frontload.order.request import Format, Order, Pieces, Request
+from frontload.order.request import Format, Order, Request
 from frontload.order.sections import InputSection, Sections
 
 # The linker's options for each kind of output; the names are those of compilers' options.
@@ -61,27 +59,14 @@ def bfd(path: str, kind: str, options: Sequence[str], *, is_ordering_file: bool)
 
 
 def _make(request: Request, path: str, options: list[str], is_ordering_file: bool) -> Order:
-    warnings = []
-    if is_ordering_file:
-        warnings = _too_old(path)
-    else:
-        script = default_script(path, options)
     sections = order_sections.find(request)
     thin = {os.fsencode(os.path.basename(path)) for path in request.objects
             if archive.is_thin(path)}
-    statements = {section_class: Pieces(functools.partial(
-        _statements, section_class, sections, thin)) for section_class in OUTPUTS}
-    pieces = (_ordering_file(statements) if is_ordering_file
-              else _insert(script, statements, path))
-    return Order(pieces, *request.found_and_missing(), warnings, order_sections.notes(sections))
-
-
-def _too_old(path: str) -> list[str]:
-    """A warning if the linker is on this machine and lacks the option."""
-    version = linkers.version_of(path)
-    if version is None or linkers.bfd_orders(version):
-        return []
-    return [f"{path}: {version} has no --section-ordering-file, which came with binutils 2.43"]
+    statements = {output: b"".join(_statements(section_class, sections, thin))
+                  for section_class, output in OUTPUTS.items()}
+    data = (_ordering_file(statements) if is_ordering_file
+            else _insert(default_script(path, options), statements, path))
+    return Order(data, *request.found_and_missing(), notes=order_sections.notes(sections))
 
 
 def default_script(path: str, options: list[str]) -> bytes:
@@ -152,9 +137,9 @@ def _file_pattern(name: bytes) -> bytes:
     return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 
-def _insert(script: bytes, statements: dict[str, Pieces], path: str) -> Pieces:
-    insertions: list[tuple[int, Pieces]] = []
-    for section_class, output in OUTPUTS.items():
+def _insert(script: bytes, statements: dict[bytes, bytes], path: str) -> bytes:
+    insertions = []
+    for output, inserted in statements.items():
         start = re.compile(rb"^[ \t]*%s[ \t]*:[ \t\n]*\{" % re.escape(output), re.MULTILINE)
         places = list(start.finditer(script))
         if len(places) != 1:
@@ -162,27 +147,14 @@ def _insert(script: bytes, statements: dict[str, Pieces], path: str) -> Pieces:
                           "times, not once", code=EXIT_DATA,
                           note="with binutils 2.43 and newer, --section-ordering-file needs no "
                           "script")
-        insertions.append((places[0].end(), statements[section_class]))
-    insertions.sort(key=lambda insertion: insertion[0])
-
-    def pieces() -> Iterator[bytes]:
-        done = 0
-        for end, inserted in insertions:
-            yield script[done:end]
-            yield from inserted
-            yield b"\n"
-            done = end
-        yield script[done:]
-
-    return Pieces(pieces)
+        insertions.append((places[0].end(), inserted))
+    parts, done = [], 0
+    for end, inserted in sorted(insertions):
+        parts += [script[done:end], inserted, b"\n"]
+        done = end
+    return b"".join([*parts, script[done:]])
 
 
-def _ordering_file(statements: dict[str, Pieces]) -> Pieces:
-    def pieces() -> Iterator[bytes]:
-        for section_class, output in OUTPUTS.items():
-            if statements[section_class]:
-                yield b"%s : {" % output
-                yield from statements[section_class]
-                yield b"\n}\n"
-
-    return Pieces(pieces)
+def _ordering_file(statements: dict[bytes, bytes]) -> bytes:
+    return b"".join(b"%s : {%s\n}\n" % (output, inserted)
+                    for output, inserted in statements.items() if inserted)

@@ -29,15 +29,13 @@ def _make(request: Request) -> Order:
                       note="give that program with --binary")
     called = {}
     if request.binary:
-        called = _called(elf.read(request.binary).linked_symbols(), request.places.value)
+        called = _called(elf.read(request.binary).linked_symbols(), request.resolved.places.value)
 
     def spell(number: int, entry: Name) -> list[bytes | None]:
         names = [entry.name]
-        if request.binary and not called:
-            names = request.places.symbols_of(number)
-        elif request.binary:
-            names = [called.get((symbol, value), symbol)
-                     for symbol, value in request.places.symbols_at(number)]
+        if request.binary:
+            names = [called.get((place.symbol, place.value), place.symbol)
+                     for place in request.places[number]]
         return [None if b"\n" in name else name for name in names]
 
     return list_symbols(request, "BOLT", spell, request.in_link, "a newline", FUNCTIONS)
@@ -81,4 +79,4 @@ def _before_slashes(name: bytes) -> Iterator[bytes]:
         end = name.find(b"/", end + 1)
 
 
-BOLT = Format("llvm-bolt --reorder-functions=user --function-order=FILE", _make, any_order=True)
+BOLT = Format("llvm-bolt --reorder-functions=user --function-order=FILE", _make)

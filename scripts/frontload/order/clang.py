@@ -17,9 +17,13 @@ from frontload.base import errors
 from frontload.base.errors import Failure
 from frontload.elf import file as elf
 from frontload.order.request import Format, Order, Request
-from frontload.profile import shapes
 from frontload.profile.block_counts import BlockCounts
-from frontload.profile.resolver import Block, FunctionBlocks
+from frontload.profile.resolver import (
+    Block,
+    FunctionBlocks,
+    find_blocks,
+    recorded_functions,
+)
 
 # Blocks of up to this many bytes between two that ran go along: other starts run some of them. With
 # 12 of 16 imports of CPython trained, the code that the others need and the front lacks lies in 6.1
@@ -41,7 +45,7 @@ def _make(request: Request) -> Order:
     if not request.profile.blocks:
         raise Failure(f"{request.path}: has no basic blocks",
                       note="compile with -fbasic-block-address-map, and record with --data")
-    found = shapes.find(request.profile, request.path, request.files, request.entries)
+    found = find_blocks(request.profile, request.path, request.files)
     if not found:
         raise Failure(f"{request.files[0]}: has no map of its basic blocks",
                       note="compile it with -fbasic-block-address-map")
@@ -59,7 +63,7 @@ def _make(request: Request) -> Order:
         if cluster and len(cluster) < len(function.blocks):
             lines.append(b"f %b\nc %b\n" % (
                 function.symbol, b" ".join(b"%d" % block for block in cluster)))
-    with_blocks = shapes.recorded(request.profile)
+    with_blocks = recorded_functions(request.profile)
     missing = [entry.name for number, entry in enumerate(request.entries)
                if entry.kind == "function" and (entry.name, entry.file) in with_blocks
                and number not in written]

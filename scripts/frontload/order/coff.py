@@ -25,8 +25,7 @@ from dataclasses import dataclass
 
 from frontload.base import errors
 from frontload.order import foreign
-from frontload.order.coff_symbols import CoffParser
-from frontload.order.objdump import Symbol
+from frontload.order.foreign import Symbol, SymbolParser
 from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
@@ -37,6 +36,10 @@ _STDCALL = re.compile(rb"_(.+)@\d+", re.DOTALL)
 _DECORATED = re.compile(rb"\?.*|.*@\d+", re.DOTALL)  # on any machine
 _ONE_WORD = re.compile(rb"[!-:<-~]+")
 _ITANIUM = b"_Z"
+_SYMBOL = re.compile(rb"\[ *\d+\]\(sec +(-?\d+)\)\(fl 0x[0-9a-f]+\)\(ty +[0-9a-f]+\)\(scl +(\d+)\) "
+                     rb"\(nx (\d+)\) 0x[0-9a-f]+ (.+)")
+_COMDAT = re.compile(rb"AUX scnlen .* comdat (\d+)")
+_STATIC = b"3"  # the storage class
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,10 @@ class _Linker:
 _USE = "/ORDER:@FILE"
 LLD_LINK = Format(_USE, _Linker(
     "lld-link", "a # at the start, a space at an end, a newline, or for x86 no underscore",
-    microsoft=False).make, any_order=True)
+    microsoft=False).make)
 LINK = Format(_USE, _Linker(
     "link", "a space, a semicolon, a byte that is not ASCII, or for x86 no underscore",
-    microsoft=True).make, any_order=True)
+    microsoft=True).make)
 
 
 def undecorated(symbol: Symbol) -> set[bytes]:
@@ -135,9 +138,43 @@ def _look_up(request: Request) -> tuple[dict[int, list[Symbol]], bool]:
         has_microsoft = has_microsoft or symbol.name.startswith(b"?")
         return undecorated(symbol)
 
-    found = foreign.find(request.path, request.files, CoffParser, bool(request.binary), noted)
+    found = foreign.find(request.path, request.files, _CoffParser, bool(request.binary), noted)
     return found, has_microsoft
 
 
 def _in_coff(name: bytes) -> bytes:
     return name if _DECORATED.fullmatch(name) else unversioned(name)
+
+
+class _CoffParser(SymbolParser):
+    """Parses lines such as
+
+        [ 8](sec  4)(fl 0x00)(ty  20)(scl   2) (nx 0) 0x00000000 _start
+        AUX scnlen 0xb nreloc 1 nlnno 0 checksum 0x3c91f701 assoc 4 comdat 1
+    """
+
+    FORMAT = "coff"
+
+    def __init__(self, object_name: bytes, form: str, linked: bool):
+        super().__init__(object_name, form, linked)
+        self._leaders: dict[bytes, bytes] = {}  # of COMDAT sections, empty until the leader is seen
+        self._section = b""
+
+    def parse(self, line: bytes) -> Symbol | None:
+        if comdat := _COMDAT.fullmatch(line):
+            if comdat[1] != b"0":
+                self._leaders[self._section] = b""
+            return None
+        match = _SYMBOL.fullmatch(line)
+        if match is None:
+            return None
+        self.found_any = True
+        section, storage, auxiliary, name = match.groups()
+        self._section = section
+        local = storage == _STATIC
+        if section.startswith(b"-") or section == b"0" or (local and auxiliary != b"0"):
+            return None  # undefined, absolute, or a section's own symbol
+        if self._leaders.get(section) == b"":
+            self._leaders[section] = name
+        leader = name if self._linked else self._leaders.get(section, b"")
+        return Symbol(self._object, name, local, self._form == "coff-i386", leader)

@@ -18,7 +18,7 @@ from itertools import chain
 
 from frontload.base import errors
 from frontload.order import sections as order_sections
-from frontload.order.request import Format, Order, Pieces, Request, lines
+from frontload.order.request import Format, Order, Request, lines
 from frontload.order.sections import InputSection, Sections
 from frontload.profile.addresses import WINDOW
 
@@ -29,7 +29,7 @@ def _make(request: Request) -> Order:
     sections = order_sections.find(request)
     notes = order_sections.notes(sections)
     if sections.guessed:
-        return Order(Pieces(lambda: _guessed(sections)), *request.found_and_missing(), notes=notes)
+        return Order(lines(_guessed(sections)), *request.found_and_missing(), notes=notes)
     placed = list(chain.from_iterable(sections.placed.values()))
     worth = _worth_listing(placed)
     listed = [section.name for section in placed if section.is_unique or section.name in worth]
@@ -41,10 +41,8 @@ def _make(request: Request) -> Order:
 
 
 def _guessed(sections: Sections) -> Iterator[bytes]:
-    for guesses in sections.guessed.values():
-        for prefixes, symbol in guesses:
-            end = _pattern(symbol) + b"\n"
-            yield b"".join([prefix + end for prefix in prefixes])
+    return (prefix + _pattern(symbol) for guesses in sections.guessed.values()
+            for prefixes, symbol in guesses for prefix in prefixes)
 
 
 def _pattern(name: bytes) -> bytes:

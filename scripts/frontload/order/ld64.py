@@ -10,19 +10,21 @@ methods of Objective-C, `-[Class method]`, have no `_`. Even without -ffunction-
 can move each symbol (.subsections_via_symbols).
 """
 
+import re
+
 from frontload.order import foreign
-from frontload.order.macho_symbols import MachoParser
-from frontload.order.objdump import Symbol
+from frontload.order.foreign import Symbol, SymbolParser
 from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
 
 _OBJECT_ENDS = b".o", b".o)"
+_SYMBOL = re.compile(rb"[0-9a-f]{8,16} (.{7}) (\S+,\S+) (.+)")
 
 
 def _make(request: Request) -> Order:
     """The names of a profile; local ones with their object, where that is known."""
-    found = foreign.find(request.path, request.files, MachoParser, bool(request.binary),
+    found = foreign.find(request.path, request.files, _MachoParser, bool(request.binary),
                          _undecorated) if request.looked_up else None
 
     def lines(number: int, entry: Name) -> list[bytes | None]:
@@ -56,4 +58,17 @@ def _plain(part: bytes) -> bool:
             and not any(other in part for other in (b"#", b"\n", b".o:", b".o):")))
 
 
-LD64 = Format("-order_file FILE", _make, any_order=True)
+class _MachoParser(SymbolParser):
+    """Parses lines such as `0000000000000090 l     F __TEXT,__text _helper`."""
+
+    FORMAT = "mach-o"
+
+    def parse(self, line: bytes) -> Symbol | None:
+        match = _SYMBOL.fullmatch(line)
+        if match is None:
+            return None
+        self.found_any = True
+        return Symbol(self._object, match[3], match[1].startswith(b"l"), False, match[3])
+
+
+LD64 = Format("-order_file FILE", _make)

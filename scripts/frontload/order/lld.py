@@ -14,9 +14,9 @@ cannot be seen here: for a static function that another object also has, in a se
 import numpy as np
 
 from frontload.base import errors
-from frontload.elf import constants
+from frontload.elf import constants, functions
 from frontload.elf import file as elf
-from frontload.elf.symbols import COMMON, Symbols
+from frontload.elf.symbols import COMMON
 from frontload.order.request import Format, Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.startup_profile import Name
@@ -34,7 +34,7 @@ def _make(request: Request) -> Order:
     def spell(number: int, entry: Name) -> list[bytes | None]:
         symbols = [unversioned(entry.name)]
         if request.looked_up:
-            symbols = list(map(unversioned, request.places.symbols_of(number)))
+            symbols = [unversioned(place.symbol) for place in request.places[number]]
         left_to_library.update(shared.intersection(symbols))
         return [symbol if _writable(symbol) else None for symbol in symbols
                 if symbol not in left_out]
@@ -58,29 +58,18 @@ def _shared_names(path: str) -> set[bytes]:
     """The exported names of a linked file that a shared library with it may also define.
 
     A program exports names that a shared library also defines, or refers to; nothing here tells
-    these apart. One that exports even `_start` was linked to export everything: no information.
+    these apart. One that exports even `_start` was linked to export everything, and a library has
+    none: no information.
     """
     linked = elf.read(path, note="give the program of the last link")
-    symbols = linked.linked_symbols()
-    exported = _defined(linked.dynamic_symbols)
-    if b"_start" in exported:
+    linked.linked_symbols()  # refuses a stripped file
+    exported = linked.dynamic_symbols
+    if exported is None or functions.address_of(linked, b"_start") is None:
         return set()
-    named = symbols.names.having(b"_start")
-    starts = {unversioned(name) for name in symbols.names.some(named[_are_defined(symbols, named)])}
-    return exported if b"_start" in starts else set()
+    is_defined = ((exported.section > 0) | (exported.section == COMMON)) & ~np.isin(
+        exported.type, (constants.STT_SECTION, constants.STT_FILE))
+    names = set(map(unversioned, exported.names.some(np.flatnonzero(is_defined))))
+    return set() if b"_start" in names else names
 
 
-def _defined(symbols: Symbols | None) -> set[bytes]:
-    if symbols is None:
-        return set()
-    rows = np.arange(len(symbols.section))
-    return {unversioned(name) for name in symbols.names.some(rows[_are_defined(symbols, rows)])}
-
-
-def _are_defined(symbols: Symbols, rows: np.ndarray) -> np.ndarray:
-    section, kind = symbols.section[rows], symbols.type[rows]
-    return ((section > 0) | (section == COMMON)) & ~np.isin(
-        kind, (constants.STT_SECTION, constants.STT_FILE))
-
-
-LLD = Format("-Wl,--symbol-ordering-file=FILE", _make, any_order=True)
+LLD = Format("-Wl,--symbol-ordering-file=FILE", _make)

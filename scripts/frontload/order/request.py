@@ -1,11 +1,10 @@
 """What all formats of order files have in common: each is a Format of a module LINKER.py, and a row
 in the table of verbs/order.py."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from frontload.order import balanced
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile.startup_profile import Name, Profile
@@ -16,12 +15,10 @@ class Request:
     """A request: a profile, and the files to look its names up in."""
 
     path: str  # of the profile
-    read: Callable[[], Profile]  # large: it is read while names are looked up
     linker: str  # by the name that the command line has for it
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
     merged: list[str] = field(default_factory=list)  # profiles that it was merged from, if any
-    balanced: bool = False  # whether `sequence` is by LLVM's balanced partitioning
 
     @property
     def looked_up(self) -> bool:
@@ -34,12 +31,7 @@ class Request:
 
     @cached_property
     def profile(self) -> Profile:
-        return self.read()
-
-    @cached_property
-    def scenarios(self) -> list[Profile]:
-        """The profiles that it was merged from, or the profile itself."""
-        return list(map(profile.read, self.merged)) or [self.profile]
+        return profile.read(self.path)
 
     @cached_property
     def entries(self) -> list[Name]:
@@ -47,26 +39,9 @@ class Request:
         return list(self.profile.touches)
 
     @cached_property
-    def traces(self) -> list[list[int]]:
-        """For each scenario, the entries that are symbols, by first touch."""
-        if not self.merged:
-            return [[number for number in self.profile.order() if self.entries[number].has_symbol]]
-        numbers = {name: number for number, name in enumerate(self.entries)}
-        return [[numbers[name] for name, _ in scenario.in_order() if name.has_symbol]
-                for scenario in self.scenarios]
-
-    @property
-    def sequence(self) -> Iterator[tuple[int, Name]]:
-        """The entries with their numbers, in the order of the file."""
-        numbers: Iterable[int] = range(len(self.entries))
-        if self.balanced:
-            numbers = dict.fromkeys([*balanced.order(self.traces), *numbers])
-        return ((number, self.entries[number]) for number in numbers)
-
-    @cached_property
     def resolved(self) -> names.Resolved:
         """Where the entries are, in the program or the objects."""
-        return names.resolve(self.path, self.files, lambda: self.entries)
+        return names.resolve(self.path, self.files)
 
     @property
     def in_link(self) -> Sequence[bool]:
@@ -75,9 +50,10 @@ class Request:
             return [True] * len(self.entries)
         return self.resolved.defined(len(self.entries))
 
-    @property
-    def places(self) -> names.Places:
-        return self.resolved.places
+    @cached_property
+    def places(self) -> list[list[names.Place]]:
+        """The places of each entry."""
+        return self.resolved.places.of_each(len(self.entries))
 
     @cached_property
     def startup_set(self) -> list[names.Section]:
@@ -98,24 +74,11 @@ class Request:
         return found, missing
 
 
-class Pieces(Iterable[bytes]):
-    """A file that is made each time it is written: it may have hundreds of megabytes."""
-
-    def __init__(self, make: Callable[[], Iterator[bytes]]):
-        self._make = make
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._make()
-
-    def __bool__(self) -> bool:
-        return any(self)
-
-
 @dataclass(frozen=True)
 class Order:
     """A file for a linker, and what became of the names that it can order."""
 
-    data: bytes | Pieces
+    data: bytes
     found: int
     missing: list[bytes]  # in first-touch order
     warnings: list[str] = field(default_factory=list)  # what the format cannot hold
@@ -133,13 +96,10 @@ class Format:
     use: the options by which it takes the file, which is called FILE
     make: the file, and what became of the profile's names; prints and writes nothing, and raises
           Failure for what the linker cannot do
-    any_order: whether `make` keeps to the request's `sequence`, so that another order than that of
-               first touches can be asked for
     """
 
     use: str
     make: Callable[[Request], Order]
-    any_order: bool = False
 
 
 def lines(names: Iterable[bytes]) -> bytes:

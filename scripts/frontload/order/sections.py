@@ -12,9 +12,8 @@ the symbols at an address; a pattern that matches nothing does no harm.
 """
 
 import re
-from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -44,23 +43,8 @@ class InputSection(NamedTuple):
         return self.namesakes <= 1
 
 
-class Guesses:
-    """Guessed sections, each once: symbols, and the prefixes of their sections. As columns, because
-    there may be a million symbols."""
-
-    def __init__(self) -> None:
-        self._kinds: dict[tuple[bytes, ...], int] = {}  # all prefixes of a symbol: few differ
-        self._kind, self._symbols = array("B"), list[bytes]()
-
-    def add(self, symbol: bytes, prefixes: tuple[bytes, ...]) -> None:
-        self._kind.append(self._kinds.setdefault(prefixes, len(self._kinds)))
-        self._symbols.append(symbol)
-
-    def __iter__(self) -> Iterator[tuple[tuple[bytes, ...], bytes]]:
-        """The prefixes and the symbol of some sections, in order."""
-        kinds = list(self._kinds)
-        return ((kinds[kind], symbol)
-                for kind, symbol in zip(self._kind, self._symbols, strict=True))
+# Guessed sections, each once: the prefixes of the sections of a symbol, and the symbol.
+Guesses = list[tuple[tuple[bytes, ...], bytes]]
 
 
 @dataclass
@@ -98,14 +82,12 @@ def _split_functions(path: str) -> set[bytes]:
 
 def _guessed(request: Request, binary: str) -> dict[str, Guesses]:
     split = _split_functions(binary)
-    same_place = aliases.Aliases(binary, (), request.places)
-    guesses = {section_class: Guesses() for section_class in CLASSES}
+    guesses: dict[str, Guesses] = {section_class: [] for section_class in CLASSES}
     # By class, the symbols whose sections are guessed, and those whose cold parts are.
     known: defaultdict[str, set[bytes]] = defaultdict(set)
     owners: set[bytes] = set()
     has_initializers = False
-    for entry, symbols in zip(request.entries, same_place.of_each(len(request.entries)),
-                              strict=True):
+    for entry, symbols in zip(request.entries, aliases.Aliases(request).of_each(), strict=True):
         section_class = entry.section_class
         of_class, seen = guesses[section_class], known[section_class]
         for symbol in symbols:
@@ -113,18 +95,18 @@ def _guessed(request: Request, binary: str) -> dict[str, Guesses]:
                 continue
             seen.add(symbol)
             if section_class != "text":
-                of_class.add(symbol, PREFIXES[section_class])
+                of_class.append((PREFIXES[section_class], symbol))
                 continue
             if not has_initializers and symbol.startswith(_INITIALIZER):
                 has_initializers = True
-                of_class.add(b"", (_STARTUP,))
+                of_class.append(((_STARTUP,), b""))
             owner = _SPLIT.sub(b"", symbol) if b".cold" in symbol else symbol
             # The cold part of a split function is an entry of its own.
             is_whole = owner == symbol and symbol not in split
-            of_class.add(symbol, PREFIXES["text"] if is_whole else _WITHOUT_COLD)
+            of_class.append((PREFIXES["text"] if is_whole else _WITHOUT_COLD, symbol))
             if owner != symbol and owner not in owners:
                 owners.add(owner)
-                of_class.add(owner, (_UNLIKELY,))
+                of_class.append(((_UNLIKELY,), owner))
     return guesses
 
 

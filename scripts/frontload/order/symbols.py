@@ -29,7 +29,7 @@ def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], lis
     found: dict[bytes, bool] = {}  # by name; the same name may have several entries
     refused: set[bytes] = set()
     others = 0
-    for number, entry in request.sequence:
+    for number, entry in enumerate(request.entries):
         if entry.kind not in kinds:
             others += 1
             continue

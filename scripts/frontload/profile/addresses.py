@@ -11,11 +11,10 @@ and BLOCK do not; nor is anything known for a symbol without a size.
 
 Of several symbols at one address (aliases) symbol_names.py chooses one.
 
-Each group with a name has a number: thousands of traces, and millions of touches, are resolved
-before the first name is made. Names are compared by hash, and if hashes are equal, by content.
+Each name has a number: thousands of traces with the same touches are added up as arrays.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,11 +22,9 @@ import numpy as np
 
 from frontload.base.intervals import Ranges, signed
 from frontload.elf import file as elves
-from frontload.elf.strings import hashes_of_few, mixed
 from frontload.profile import touched as sums
 from frontload.profile import trace as traces
-from frontload.profile.link_map import LinkMap
-from frontload.profile.merged_strings import MergedStrings
+from frontload.profile.link_map import LinkMap, MergedStrings
 from frontload.profile.startup_profile import Name, Touched
 from frontload.profile.symbol_names import SymbolNames, nameable
 from frontload.profile.touched import TouchedNumbers
@@ -76,9 +73,7 @@ class Resolver:
         # Where the groups of each kind begin.
         self._begins = np.cumsum([0, *(len(named.ranges.start) for named in kinds)])
         self._number = np.full(self._begins[-1], _UNKNOWN, np.int32)
-        self._place = np.zeros(self._begins[-1], np.int32)  # used only in _in_order
-        # The hashes of numbered names, ascending, and their numbers.
-        self._hashes, self._of_hash = np.empty(0, np.uint64), np.empty(0, np.int32)
+        self._known: dict[Name, int] = {}  # names with a number
 
     def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> TouchedNumbers:
         """What a process touched; the touches are given in order. Parts made by the linker
@@ -109,7 +104,8 @@ class Resolver:
 
     def names(self, numbers: Iterable[int]) -> list[Name]:
         """The names of numbers from `resolve`, also of another process."""
-        return self._made(np.array(list(numbers), np.int64))
+        made = self._made(np.array(list(numbers), np.int64))
+        return [name for name in made if name is not None]  # all of them
 
     def functions(self, addresses: np.ndarray) -> list[Name | None]:
         """The functions that are at addresses."""
@@ -117,21 +113,16 @@ class Resolver:
         names = iter(self._functions.names(group[group >= 0]))
         return [next(names) if found else None for found in (group >= 0).tolist()]
 
-    def _made(self, groups: np.ndarray) -> list[Name]:
+    def _made(self, groups: np.ndarray) -> list[Name | None]:
+        """The names of groups of all kinds."""
         found = np.empty(len(groups), object)
-        for kind, mine in self._by_kind(groups):
-            # Not as a list: numpy would make a row of each name.
-            found[mine] = np.fromiter(self._kinds[kind].names(groups[mine] - self._begins[kind]),
-                                      object, len(mine))
-        return found.tolist()
-
-    def _by_kind(self, groups: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Which of the groups are of each kind."""
         kinds = np.searchsorted(self._begins, groups, "right") - 1
-        for kind in range(len(self._kinds)):
+        for kind, named in enumerate(self._kinds):
             mine = np.flatnonzero(kinds == kind)
-            if len(mine):
-                yield kind, mine
+            # Not as a list: numpy would make a row of each name.
+            found[mine] = np.fromiter(named.names(groups[mine] - self._begins[kind]), object,
+                                      len(mine))
+        return found.tolist()
 
     def names_of(self, touched: TouchedNumbers) -> dict[Name, Touched]:
         """The touches of a process, by name."""
@@ -150,10 +141,7 @@ class Resolver:
             groups = groups[np.lexsort((groups, start, touch))]
         self._look_up(groups)
         numbers = self._number[groups]
-        numbers = numbers[numbers != _NAMELESS]
-        place = np.arange(len(numbers), dtype=np.int32)
-        self._place[numbers[::-1]] = place[::-1]  # the last one written is the first
-        return numbers[self._place[numbers] == place], self._amounts(hits)
+        return sums.in_order(numbers[numbers != _NAMELESS]), self._amounts(hits)
 
     def _amounts(self, hits: list["_Hits"]) -> np.ndarray:
         amounts = []
@@ -167,37 +155,9 @@ class Resolver:
     def _look_up(self, groups: np.ndarray) -> None:
         """Numbers the names of groups without a number."""
         new = sums.in_order(groups[self._number[groups] == _UNKNOWN])
-        if not len(new):
-            return
-        hashes = np.empty(len(new), np.uint64)
-        is_named = np.ones(len(new), bool)
-        for kind, mine in self._by_kind(new):
-            own = self._kinds[kind]
-            if isinstance(own, SymbolNames):
-                found = own.hashes(new[mine] - self._begins[kind])
-            else:
-                names = own.names(new[mine] - self._begins[kind])
-                is_named[mine] = [name is not None for name in names]
-                found = hashes_of_few([b"\0".join((name.section_class.encode(), *name[2:]))
-                                       if name else b"" for name in names])
-            hashes[mine] = mixed(found, np.full(len(mine), kind, np.uint64))
-        self._number[new[~is_named]] = _NAMELESS
-        new, hashes = new[is_named], hashes[is_named]
-        # Of equal hashes the first is the number, or one that is already known.
-        known, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-        numbers = new[first]
-        place = np.searchsorted(self._hashes, known)
-        is_old = np.append(self._hashes, np.uint64(0))[place] == known
-        is_old &= place < len(self._hashes)
-        numbers[is_old] = self._of_hash[place[is_old]]
-        self._hashes = np.insert(self._hashes, place[~is_old], known[~is_old])
-        self._of_hash = np.insert(self._of_hash, place[~is_old], numbers[~is_old])
-        self._number[new] = numbers[which]
-        namesakes = new[self._number[new] != new]
-        for group, name, other in zip(namesakes.tolist(), self._made(namesakes),
-                                      self._made(self._number[namesakes]), strict=True):
-            if name != other:  # only their hashes are equal
-                self._number[group] = group
+        for group, name in zip(new.tolist(), self._made(new), strict=True):
+            self._number[group] = (_NAMELESS if name is None
+                                   else self._known.setdefault(name, group))
 
 
 @dataclass

@@ -6,14 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from frontload.base import errors
-from frontload.base.errors import BadData, Failure
+from frontload.base.errors import BadData, Diagnostics, Failure
 from frontload.elf import file as elf
-from frontload.profile import instrumented, touched_blocks
+from frontload.profile import block_counts, instrumented
 from frontload.profile.addresses import Resolver
+from frontload.profile.block_counts import TouchedFunction
 from frontload.profile.link_map import LinkMap
 from frontload.profile.touched import TouchedNumbers
-from frontload.profile.touched_blocks import Touched
 from frontload.profile.trace import BLOCK, CODE, FUNCTION, Module, Trace
 
 
@@ -34,9 +33,9 @@ class Binary:
         left_out = self._is_left_out(touched.numbers)
         return touched.only(~left_out), touched.numbers[left_out]
 
-    def blocks(self, trace: Trace, module: Module) -> list[Touched]:
+    def blocks(self, trace: Trace, module: Module) -> list[TouchedFunction]:
         """The basic blocks that a trace touched; none if the trace or the binary has no blocks."""
-        if self.collects or not trace.tells_parts or not touched_blocks.has_map(self.linked):
+        if self.collects or not trace.tells_parts or not block_counts.has_map(self.linked):
             return []
         mine = trace.owners == trace.modules.index(module)
         are_starts = bool((trace.kinds[mine] == BLOCK).any())
@@ -44,7 +43,8 @@ class Binary:
         told = np.isin(trace.kinds, (BLOCK, FUNCTION) if are_starts else (CODE,)) & mine
         if not told.any():
             return []
-        return list(touched_blocks.find(self.path, trace.addresses[told], are_starts=are_starts))
+        return list(block_counts.find_touched(self.path, trace.addresses[told],
+                                              are_starts=are_starts))
 
     def _is_left_out(self, numbers: np.ndarray) -> np.ndarray:
         new = [number for number in numbers.tolist() if number not in self.judged]
@@ -60,7 +60,8 @@ class Binaries:
     link_map: the map of the link, for the names of data; to be set before the first use
     """
 
-    def __init__(self, given: str | Sequence[str] | None):
+    def __init__(self, given: str | Sequence[str] | None, diagnostics: Diagnostics):
+        self._diagnostics = diagnostics
         self._given = [given] if isinstance(given, str) else list(given or ())
         self._results: dict[object, Binary | Failure] = {}
         self.link_map: str | None = None
@@ -94,10 +95,6 @@ class Binaries:
             raise found
         return found
 
-    def forget(self) -> None:
-        """Releases all binaries."""
-        self._results.clear()
-
     def _once(self, key: object, work: Callable[[], Binary]) -> Binary:
         """The result of `work`, or the same failure each time."""
         if key not in self._results:
@@ -112,11 +109,10 @@ class Binaries:
         binary.resolver.use_map(LinkMap(path, binary.linked))
         return binary
 
-    @staticmethod
-    def _open(path: str, module: Module) -> Binary:
+    def _open(self, path: str, module: Module) -> Binary:
         linked = elf.read(path, note="give the recorded program with --binary PATH")
         if not linked.build_id and not module.build_id:
-            errors.warning(f"{path}: has no build-id, so nothing tells whether it is the binary "
-                           "that was recorded")
+            self._diagnostics.warning(f"{path}: has no build-id, so nothing tells whether it is "
+                                      "the binary that was recorded")
         symbols = linked.linked_symbols("give the copy from before strip with --binary PATH")
         return Binary(path, linked, Resolver(linked), instrumented.is_instrumented(linked, symbols))

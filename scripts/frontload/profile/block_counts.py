@@ -14,18 +14,30 @@ RUNS is how many runs with blocks touched the function in this shape, and each B
 `ID=RUNS` if fewer runs touched it, by id. LABEL is that of the newest generation (generations.py)
 that touched it, if it has one: the shape is left out with that generation. Runs of all generations
 count alike, because only runs with this shape, and so these blocks, count at all.
+
+Blocks are known if the program was compiled with -fbasic-block-address-map, and the recorder
+records which code ran, as the recorder of data does. frontload-blocks (tools/blocks/main.cpp) tells
+which of them a process touched.
 """
 
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
+from frontload.base.tools import ask
+from frontload.elf.file import Elf
 from frontload.profile import generations as ages
 
 KEY = b"blocks:"
 _HASH = re.compile(rb"[0-9a-f]{16}")
 _NUMBER = re.compile(rb"0|[1-9][0-9]{0,17}")
+_PROGRAM = "frontload-blocks"
+_HEADER = b"frontload-blocks 1"
+_SECTION = b".llvm_bb_addr_map"
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -109,3 +121,38 @@ def _number(text: bytes) -> int:
     if not _NUMBER.fullmatch(text):
         raise ValueError("blocks and their runs are numbers")
     return int(text)
+
+
+class TouchedFunction(NamedTuple):
+    """A function with touched blocks."""
+
+    address: int
+    hash: bytes
+    blocks: frozenset[int]
+
+
+def has_map(linked: Elf) -> bool:
+    return _SECTION in linked.section_names
+
+
+def find_touched(path: str, addresses: np.ndarray, *,
+                 are_starts: bool = False) -> Iterator[TouchedFunction]:
+    """The touched blocks of a program, by the addresses of the first instructions that ran in the
+    parts of its granules; or, if `are_starts`, by the blocks' own addresses."""
+    with tempfile.TemporaryFile() as asked:
+        asked.write(b"".join(b"%x\n" % address for address in addresses.tolist()))
+        asked.seek(0)
+        with ask(_PROGRAM, [*["--starts"] * are_starts, "--", path], _HEADER, asked) as (answer, _):
+            for line in answer:
+                _, address, digits, *blocks = line.split()
+                yield TouchedFunction(int(address, 16), digits,
+                                      frozenset(int(block.rstrip(b"?")) for block in blocks))
+
+
+def of_run(processes: Iterable[TouchedFunction]) -> Blocks[tuple[int, bytes]]:
+    """The touched blocks of a run's processes, by address and hash."""
+    found: Blocks[tuple[int, bytes]] = Blocks()
+    for address, digits, blocks in processes:
+        counts = found.setdefault((address, digits), BlockCounts(1))
+        counts.blocks |= Counter(dict.fromkeys(blocks, 1))
+    return found

@@ -20,12 +20,6 @@ out on purpose from misplaced ones.
 
 **Density** is the bytes of the placed symbols (each byte once, without .bss) by the bytes of the
 front.
-
-**The longest ordered run** is the largest number of profile names that follow each other in the
-profile and in the file: of the names in one output section, in profile order, each starts no lower
-than the one before, and all bytes between the end of one and the start of the next belong to no
-symbol (padding, jump tables) or to symbols of the profile. Names in other sections, and missing
-names, do not interrupt it.
 """
 
 from collections.abc import Callable, Collection
@@ -36,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontload.base.errors import BadData
-from frontload.base.intervals import MAX_ADDRESS, Cover, positions, signed
+from frontload.base.intervals import MAX_ADDRESS, Cover, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
@@ -47,7 +41,6 @@ from frontload.profile.startup_profile import Name, Profile
 
 _SLACK = 1.25
 _ROUNDING = 16
-_PIECE = 1 << 16  # names that are compared at a time
 
 
 class Reason(StrEnum):
@@ -74,16 +67,6 @@ class Block:
     size: int
 
 
-@dataclass(frozen=True)
-class OrderedRun:
-    """The longest ordered run."""
-
-    names: int = 0
-    section: bytes = b""
-    first: bytes = b""
-    last: bytes = b""
-
-
 @dataclass
 class ClassCount:
     """Sums over a section class: the class of a name now, or if it is nowhere, as recorded."""
@@ -104,9 +87,7 @@ class Report:
     inexact: int  # names whose symbols have other names now
     front_size: int
     ranges: list[front.Range]  # of the front in the file, in the order of a prefetch
-    unnamed: dict[bytes, int]  # bytes of the ranges that no name led to, by section
     blocks: list[Block] | None
-    longest_run: OrderedRun
     missing: list[MissingName]
     not_sought: int  # sections and strings
     faded: int  # names that are gone and no longer touched by starts; they count nowhere
@@ -132,18 +113,6 @@ class Report:
     def settled(self) -> float:
         """The percentage of the profile's names that are where they should be."""
         return 100 * (self.placed + self.left_out) / self.names
-
-    @property
-    def asked(self) -> int:
-        """The bytes that a prefetch reads."""
-        return sum(end - begin for begin, end in self.ranges)
-
-    @property
-    def is_mostly_unnamed(self) -> bool:
-        """Whether so much is read for nothing that users should know: a quarter, and more than a
-        window of 64 KiB, as in ld.frontload."""
-        unnamed = sum(self.unnamed.values())
-        return unnamed > 64 << 10 and unnamed > self.asked / 4
 
     @property
     def coverage(self) -> float:
@@ -196,9 +165,7 @@ def examine(elf: Elf, profile: Profile, places: Places,
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = int(np.count_nonzero(found.count > 1))
     return Report(classes, ambiguous, len(places.inexact()), front_size, ranges,
-                  front.unnamed_in(elf), blocks,
-                  _longest_run(elf, symbols, pieces, names), missing,
-                  len(profile.touches) - len(names), faded)
+                  blocks, missing, len(profile.touches) - len(names), faded)
 
 
 class _Found:
@@ -275,15 +242,15 @@ def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_plac
 
 
 class _Pieces:
-    """The byte ranges of the symbols that the names stand for, in profile order, then by address:
-    entry (the number of the name), section, and start and end as offsets in the section."""
+    """The byte ranges of the symbols that the names stand for: entry (the number of the name),
+    section, and start and end as offsets in the section."""
 
     def __init__(self, elf: Elf, symbols: Symbols, found: _Found):
-        entry = found.name
-        section, start, end = _ranges(elf, symbols, found.row)
-        order = np.lexsort((start, section, entry))
-        self.entry, self.section = entry[order], section[order]
-        self.start, self.end = start[order], np.maximum(end, start + 1)[order]
+        self.entry, self.section = found.name, symbols.section[found.row]
+        addresses = elf.sections["addr"].astype(np.uint64)[self.section]
+        start = (symbols.value[found.row] - addresses).astype(np.int64)
+        self.start = np.maximum(signed(start), -MAX_ADDRESS)
+        self.end = self.start + np.maximum(signed(symbols.size[found.row]), 1)
         self.in_bss = elf.sections["type"][self.section] == constants.SHT_NOBITS
 
     def within(self, elf: Elf, ranges: list[front.Range]) -> np.ndarray:
@@ -296,14 +263,6 @@ class _Pieces:
         """The sections with pieces, each with the positions of its pieces."""
         return [(section, np.flatnonzero(self.section == section))
                 for section in np.unique(self.section).tolist()]
-
-
-def _ranges(elf: Elf, symbols: Symbols, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Section, and start and end as offsets in it, of symbols that are in sections."""
-    section = symbols.section[rows]
-    start = (symbols.value[rows] - elf.sections["addr"].astype(np.uint64)[section]).astype(np.int64)
-    start = np.maximum(signed(start), -MAX_ADDRESS)
-    return section, start, start + signed(symbols.size[rows])
 
 
 def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]:
@@ -326,50 +285,3 @@ def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]
         inside[mine] = (start >= first) & (end <= last)
         blocks.append(Block(elf.section_names[section], first, last - first))
     return blocks, inside
-
-
-def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> OrderedRun:
-    real = symbols.placed() & (symbols.size > 0)
-    longest = OrderedRun()
-    for section, mine in pieces.by_section():
-        start, end, entry = pieces.start[mine], pieces.end[mine], pieces.entry[mine]
-        used = _Used(Cover(start, end))
-        rows = np.flatnonzero(real & (symbols.section == section))
-        for begin in range(0, len(rows), _PIECE):
-            used.add(*_ranges(elf, symbols, rows[begin:begin + _PIECE])[1:])
-        breaks = np.flatnonzero((start[1:] < start[:-1]) | used.between(end[:-1], start[1:])) + 1
-        first = np.concatenate([[0], breaks])
-        last = np.append(breaks, len(mine)) - 1
-        number = np.cumsum(np.diff(entry, prepend=entry[0]) > 0)
-        length = number[last] - number[first] + 1
-        best = int(np.argmax(length))
-        if length[best] > longest.names:
-            longest = OrderedRun(int(length[best]), elf.section_names[section],
-                                 names[entry[first[best]]].name, names[entry[last[best]]].name)
-    return longest
-
-
-class _Used:
-    """Which holes between the ranges of a cover have bytes of other ranges. There may be millions
-    of these: none is kept."""
-
-    def __init__(self, cover: Cover):
-        is_hole = cover.end[:-1] < cover.start[1:]
-        self._start, self._end = cover.end[:-1][is_hole], cover.start[1:][is_hole]
-        self._changes = np.zeros(len(self._start) + 1, np.int64)  # of the ranges that use a hole
-
-    def add(self, start: np.ndarray, end: np.ndarray) -> None:
-        first = positions(self._end, start, "right")
-        behind = positions(self._start, end)
-        some = first < behind
-        count = len(self._changes)
-        self._changes += np.bincount(first[some], minlength=count)
-        self._changes -= np.bincount(behind[some], minlength=count)
-
-    def between(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Whether each range has such bytes; its ends are ends of ranges of the cover, or of ranges
-        that the cover was made of."""
-        before = np.concatenate([[0], np.cumsum(np.cumsum(self._changes[:-1]) > 0)])
-        first = positions(self._start, start)
-        behind = positions(self._end, end, "right")
-        return before[np.maximum(first, behind)] > before[first]

@@ -23,14 +23,6 @@ def show(binary: str, startup: Profile, report: Report) -> None:
           f"{percent(report.placed, report.names)}")
     print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {_where(report)}; "
           f"density {report.density:.3f}")
-    if report.unnamed:
-        largest = sorted(report.unnamed, key=report.unnamed.__getitem__, reverse=True)
-        print(f"read along though nobody named it: {sum(report.unnamed.values()):,} of "
-              f"{report.asked:,} bytes, in {', '.join(map(_shown, largest[:_MAX_SHOWN]))}")
-    ordered = report.longest_run
-    if ordered.names:
-        print(f"longest ordered run: {count(ordered.names, 'name')} in "
-              f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
     if report.ambiguous:
         print(f"names that stand for several symbols: {count(report.ambiguous, 'name')}")
     if report.inexact:
@@ -72,7 +64,6 @@ def as_json(binary: str, report: Report) -> Document:
     blocks = None if report.blocks is None else [
         {"section": text(block.section), "offset": block.offset, "bytes": block.size}
         for block in report.blocks]
-    ordered = report.longest_run
     return {
         "coverage": report.coverage,
         "names": report.names,
@@ -88,13 +79,9 @@ def as_json(binary: str, report: Report) -> Document:
             "bytes": report.front_size,
             "file_bytes": os.path.getsize(binary),
             "density": report.density,
-            "unnamed": [{"section": text(name), "bytes": size}
-                        for name, size in report.unnamed.items()],
             "ranges": [{"offset": begin, "bytes": end - begin} for begin, end in report.ranges],
             "blocks": blocks,
         },
-        "longest_ordered_run": {"names": ordered.names, "section": text(ordered.section),
-                                "first": text(ordered.first), "last": text(ordered.last)},
         "classes": {name: vars(found) for name, found in report.classes.items()},
         "missing": [{
             "name": text(entry.name.name), "kind": entry.name.kind,

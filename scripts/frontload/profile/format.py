@@ -120,12 +120,14 @@ alone. Leaving out the oldest generations, with the names that only they touched
 come in any order.
 """
 
+import functools
 import io
+import itertools
 import operator
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
@@ -150,9 +152,6 @@ MAGIC = b"frontload-startup-profile"
 MAJOR = 5
 # The versions for profiles without generations, spreads or stretches.
 _WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 4, 3, 2
-_tuple = tuple.__new__
-_PIECE, _LINE = 4096, 64  # lines that are read and written at a time, and bytes of a line
-
 _MAX_FIRST_LINE = len(MAGIC) + 32  # bytes that it has at most
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
@@ -163,9 +162,6 @@ _ESCAPE = re.compile(rb"\\(\\|t|n|x[0-9a-fA-F]{2}|)")
 _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f\udc80-\udcff]")
 _PLAIN = bytes(byte for byte in range(0x20, 0x7f) if byte != 0x5c)
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 
 def escape(name: bytes) -> bytes:
@@ -234,46 +230,24 @@ def to_bytes(profile: Profile) -> bytes:
 
 def _entry_lines(entries: list[tuple[Name, Touch]], several: bool,
                  kept_by: Mapping[Name, int]) -> Iterator[bytes]:
-    """The lines of the entries, many in one piece: as objects, a million of them takes more memory
-    than the whole file.
+    """The lines of the entries.
 
     several: whether there are several generations
     kept_by: the kept runs that touched a name, unless all did that could
     """
-    starts = _Known(_show_start)
-    touches = _Known(_show_touched)
-    files: _Known[bytes, bytes] = _Known(lambda file: b"\t" + escape(file) if file else b"")
+    show_start, show_touched = functools.cache(_show_start), functools.cache(_show_touched)
     rank = -1
-    for first in range(0, len(entries), _PIECE):
-        piece = entries[first:first + _PIECE]
-        names = [entry[0].name for entry in piece]
-        if not _is_plain(b"".join(names)):
-            names = list(map(escape, names))
-        lines = []
-        for (name, (runs, later, touched, spread, by_generation)), shown in \
-                zip(piece, names, strict=True):
-            start = starts[name.kind, name.section_class, runs, by_generation * several,
-                           kept_by.get(name)]
-            lines.append(b"%b%d%b\t%b\t%b%b" % (
-                start, later - rank, _show_spread(spread) if spread else b"", touches[touched],
-                shown, files[name.file]))
-            rank = later
-        yield b"\n".join(lines)
+    for name, touch in entries:
+        start = show_start(name.kind, name.section_class, touch.runs,
+                           touch.by_generation * several, kept_by.get(name))
+        yield b"%b%d%b\t%b\t%b%b" % (
+            start, touch.rank - rank, _show_spread(touch.spread), show_touched(touch.touched),
+            escape(name.name), b"\t" + escape(name.file) if name.file else b"")
+        rank = touch.rank
 
 
-class _Known(dict[Key, Value]):
-    """Values for repeated keys, each made once."""
-
-    def __init__(self, make: Callable[[Key], Value]):
-        self._make = make
-
-    def __missing__(self, key: Key) -> Value:
-        found = self[key] = self._make(key)
-        return found
-
-
-def _show_start(entry: tuple[str, str, int, tuple[int, ...], int | None]) -> bytes:
-    kind, section_class, runs, by_generation, kept_by = entry
+def _show_start(kind: str, section_class: str, runs: int, by_generation: tuple[int, ...],
+                kept_by: int | None) -> bytes:
     shown = b"%b\t%b\t%d" % (kind.encode(), section_class.encode(), runs)
     if by_generation:
         shown += b"@" + b",".join(b"%d" % each for each in by_generation)
@@ -314,42 +288,27 @@ def parse(data: bytes, path: os.PathLike[str] | str) -> Profile:
 def _parse(stream: IO[bytes], path: os.PathLike[str] | str) -> Profile:
     first = stream.readline(_MAX_FIRST_LINE)
     version = _check_first_line(first, path)
-    _check_end(first, 0, path)
     header: dict[bytes, Any] = {}
     fields, number = None, 1
     try:
-        for piece in _pieces(stream):
-            _check_end(piece, number, path)
-            are_plain = not piece.translate(None, _PLAIN + b"\t\n")
-            for line in piece[:-1].split(b"\n"):
-                number += 1
-                if not line or line.startswith(b"#"):
-                    continue
-                if fields is None and b"\t" in line:
-                    fields = _Fields(_from_header(header, version))
-                if fields is None:
-                    _parse_header_line(line, header)
-                else:
-                    fields.add(line, are_plain)
+        for number, text in enumerate(itertools.chain([first], stream), 1):
+            # A profile that was cut in a line must not pass for a shorter one.
+            if not text.endswith(b"\n"):
+                raise BadData(path, "truncated: the last line has no newline", line=number,
+                              note="copy or make it again")
+            line = text[:-1]
+            if number == 1 or not line or line.startswith(b"#"):
+                continue
+            if fields is None and b"\t" in line:
+                fields = _Fields(_from_header(header, version))
+            if fields is None:
+                _parse_header_line(line, header)
+            else:
+                fields.add(line)
         return fields.profile if fields is not None else _from_header(header, version)
     except ValueError as problem:
         what = "not UTF-8" if isinstance(problem, UnicodeDecodeError) else str(problem)
         raise BadData(path, what, line=number, note=_MAKE_ONE) from problem
-
-
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines, some at a time, so that the file and its profile need not be in memory
-    together."""
-    while piece := stream.read(_PIECE * _LINE):
-        yield piece if piece.endswith(b"\n") else piece + stream.readline()
-
-
-def _check_end(piece: bytes, before: int, path: os.PathLike[str] | str) -> None:
-    """A profile that was cut in a line must not pass for a shorter one. There are `before` lines
-    before this piece."""
-    if not piece.endswith(b"\n"):
-        raise BadData(path, "truncated: the last line has no newline",
-                      line=before + piece.count(b"\n") + 1, note="copy or make it again")
 
 
 def _check_first_line(line: bytes, path: os.PathLike[str] | str) -> int:
@@ -434,33 +393,25 @@ class _Fields:
         self.profile = profile
         self._touches, self._kept = profile.touches, profile.kept.touches
         self._rank = -1  # of the last entry
-        self._starts = _Known(_parse_start)
-        self._runs: _Known[tuple[bytes, str], tuple[int, tuple[int, ...], int]] = _Known(
-            lambda key: _parse_runs(*key, profile))
-        self._steps = _Known(_parse_step)
-        self._touched = _Known(_parse_touched)
-        self._files = _Known(_parse_name)
+        self._parse_start = functools.cache(_parse_start)
+        self._parse_runs = functools.cache(lambda text, kind: _parse_runs(text, kind, profile))
+        self._parse_step = functools.cache(_parse_step)
+        self._parse_touched = functools.cache(_parse_touched)
+        self._parse_file = functools.cache(_parse_name)
 
-    def add(self, line: bytes, is_plain: bool) -> None:
-        """Adds an entry, without escapes if it is plain; raises ValueError if it is none."""
+    def add(self, line: bytes) -> None:
+        """Adds an entry; raises ValueError if it is none."""
         fields = line.split(b"\t", 7)
-        if len(fields) == 6:
-            first, second, runs, step, touched, name = fields
-            file = b""
-        elif len(fields) == 7:
-            first, second, runs, step, touched, name, file = fields
-            file = self._files[file]
-        else:
+        if len(fields) not in (6, 7):
             raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
-        kind, section_class = self._starts[first, second]
-        more, spread = self._steps[step]
-        if not is_plain or not name:
-            name = _parse_name(name)
-        number, by_generation, kept = self._runs[runs, kind]
+        first, second, runs, step, touched, name, *file = fields
+        kind, section_class = self._parse_start(first, second)
+        more, spread = self._parse_step(step)
+        number, by_generation, kept = self._parse_runs(runs, kind)
         rank = self._rank + more
-        # Name(...) and Touch(...), in a third of the time.
-        entry = _tuple(Name, (kind, section_class, name, file))
-        touch = _tuple(Touch, (number, rank, self._touched[touched], (), by_generation))
+        entry = Name(kind, section_class, _parse_name(name),
+                     self._parse_file(file[0]) if file else b"")
+        touch = Touch(number, rank, self._parse_touched(touched), (), by_generation)
         if spread is not None:
             touch = _with_spread(touch, spread)
         if rank < 0:
@@ -481,7 +432,7 @@ def _parse_step(text: bytes) -> tuple[int, bytes | None]:
     return _parse_number(more), spread if at else None
 
 
-def _parse_start(fields: tuple[bytes, bytes]) -> tuple[str, str]:
+def _parse_start(*fields: bytes) -> tuple[str, str]:
     kind, section_class = (part.decode("utf-8") for part in fields)
     if kind not in KINDS:
         raise ValueError(f"unknown kind `{kind}`")

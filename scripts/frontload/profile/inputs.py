@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from frontload.base import errors, files
-from frontload.base.errors import EXIT_DATA
+from frontload.base import files
+from frontload.base.errors import EXIT_DATA, BadData, Diagnostics
 from frontload.profile import format as profile
 from frontload.profile import trace
 from frontload.profile.startup_profile import Profile
@@ -72,7 +72,7 @@ def of(path: str, content: Trace | Profile, weight: int = 1, keep: bool = False)
                  content.run, content.forked, content.pid, kept)
 
 
-def expand(inputs: Iterable[tuple[str, int]],
+def expand(inputs: Iterable[tuple[str, int]], diagnostics: Diagnostics,
            folders: bool = True) -> Iterator[tuple[str, int]]:
     """The files of inputs with weights: a folder stands for its traces, and @FILE for the inputs
     that FILE lists, unless `folders` is false. Each file comes once, so that its run counts once,
@@ -83,7 +83,7 @@ def expand(inputs: Iterable[tuple[str, int]],
         for file in trace.expand(places, code=EXIT_DATA) if folders else places:
             identity = os.path.realpath(file)
             if identity in seen:
-                errors.warning(f"{file}: given twice, counted once")
+                diagnostics.warning(f"{file}: given twice, counted once")
             else:
                 yield file, weight
             seen.add(identity)
@@ -103,7 +103,7 @@ def _listed(place: str) -> list[str]:
     end = b"\0" if b"\0" in data else b"\n"
     listed = [os.fsdecode(line) for line in data.split(end) if line]
     if not listed:
-        raise errors.BadData(path, "lists no inputs", note="make it with: find DIR -name "
+        raise BadData(path, "lists no inputs", note="make it with: find DIR -name "
                              f"'*{trace.SUFFIX}*' > FILE")
     return listed
 

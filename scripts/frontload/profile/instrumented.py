@@ -24,7 +24,7 @@ from frontload.profile.startup_profile import Name
 # Such a program always has the section of clang's counters, which the runtime finds by its name, or
 # functions of libgcov.
 _COUNTERS = b"__llvm_prf_cnts"
-_LIBGCOV = (b"__gcov_",)
+_LIBGCOV = b"__gcov_"
 _COLLECTS = re.compile(
     rb"__llvm_(profile|prf|write)_|__prof[a-z]{1,3}_|lprof|InstrProf|"  # compiler-rt, and LLVM
     rb"_?_?gcov_|__gcov[0-9]+\.|\.LPBX[0-9]|(_GLOBAL_)?_sub_[ID]_00100_[01]")  # libgcov, and gcc
@@ -50,7 +50,9 @@ _COLD_PART = re.compile(rb"\.cold(\.|$)")
 
 def is_instrumented(elf: Elf, symbols: Symbols) -> bool:
     """Whether a linked file, with these symbols, collects a profile of clang or gcc as it runs."""
-    return _COUNTERS in elf.section_names or symbols.names.any_begins(_LIBGCOV)
+    names = symbols.names
+    return _COUNTERS in elf.section_names or any(
+        name.startswith(_LIBGCOV) for name in names.some(names.having(_LIBGCOV)))
 
 
 def is_left_out(name: Name) -> bool:

@@ -3,13 +3,13 @@
 Counts do not show whether the runs that touched one name also touched another. That decides what
 belongs together, and what one start reads. So a profile keeps some of its runs: those with the
 smallest hashes, a sample of all runs that does not depend on how profiles were merged (a bottom-k
-sketch, as in odd_runs.py, whose hashes all names share). A profile of up to 64 different runs keeps
-all of them. With generations, runs of the newest come first.
+sketch: Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007). A profile of up to
+64 different runs keeps all of them. With generations, runs of the newest come first.
 """
 
 import hashlib
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -73,30 +73,19 @@ class KeptNumbers:
     def _leave_out(self) -> None:
         self._kept = {each: self._kept[each] for each in sorted(self._kept)[:MOST]}
 
-    def named(self, numbers: np.ndarray, names: Sequence[Key],
-              known: Mapping[Key, object]) -> "KeptRuns[Key]":
+    def named(self, numbers: np.ndarray, names: Sequence[Key]) -> "KeptRuns[Key]":
         """The same with the names of these numbers, each of which comes once, and which include all
-        numbers here. Of two numbers with one name, a run may have touched either. `known` has all
-        names: from there, the hashes of a million tuples need not be made again."""
+        numbers here. Of two numbers with one name, a run may have touched either."""
         self._leave_out()
-        kept = list(self._kept.values())
         words = np.zeros(len(numbers), np.uint64)
         order = np.argsort(numbers)
-        for bit, (_, mine) in enumerate(kept):
-            touched: np.ndarray | slice = slice(None)  # all, mostly if there is one run
-            if len(mine) < len(numbers):
-                touched = order[np.searchsorted(numbers, np.sort(mine), sorter=order)]
-            words[touched] |= np.uint64(1 << bit)
-        if len(words) and (words == words[0]).all():  # as for one run
-            touches = dict.fromkeys(known, int(words[0]))
-        else:
-            touches = dict(zip(names, words.tolist(), strict=True))
-        if len(touches) < len(words) or not words.all():
-            touches = {}
-            for name, word in zip(names, words.tolist(), strict=True):
-                if word:
-                    touches[name] = touches.get(name, 0) | word
-        return KeptRuns([run for run, _ in kept], touches)
+        for bit, (_, mine) in enumerate(self._kept.values()):
+            words[order[np.searchsorted(numbers, mine, sorter=order)]] |= np.uint64(1 << bit)
+        touches: dict[Key, int] = {}
+        for name, word in zip(names, words.tolist(), strict=True):
+            if word:
+                touches[name] = touches.get(name, 0) | word
+        return KeptRuns([run for run, _ in self._kept.values()], touches)
 
 
 class KeptRuns(Generic[Key]):
@@ -120,10 +109,6 @@ class KeptRuns(Generic[Key]):
     def merge(self, other: "KeptRuns[Key]", weight: int = 1) -> None:
         """Adds other runs, each of which counts as `weight` runs. Associative and commutative."""
         if not any(map(self._has_room, other.runs)):
-            return
-        if not self.runs:
-            self.runs = [run._replace(weight=weight * run.weight) for run in other.runs]
-            self.touches = dict(other.touches)
             return
         merged = {run.key: run for run in self.runs}
         for run in other.runs:

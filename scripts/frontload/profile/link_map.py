@@ -9,14 +9,11 @@ symbol. The object `<internal>` holds what lld makes itself: tables for the load
 and strings that it merged, whose owners the map does not have. Symbols are skipped: lld demangles
 their names here, and the symbol table of the linked file has them anyway.
 
-To save memory, only the places of input sections are kept, and the line of a section is read again
-on request. The lines of symbols, of which a large program has millions, are skipped many at a time.
+A merged string is named by its contents: several objects share it, and every link moves it.
 """
 
 import os
 import re
-from array import array
-from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -31,8 +28,7 @@ from frontload.profile.startup_profile import Name
 _HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
 _LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "
                    rb"( {16}| {8}|(?! ))(.*)\n", re.DOTALL)
-_BEFORE_A_SYMBOL = 17  # spaces, behind the numbers
-_PIECE = 1 << 20  # bytes read at a time, for the processor's cache
+_BEFORE_A_SYMBOL = b" " * 17  # behind the numbers
 _INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
 # `<internal>`, and .eh_frame, which lld rewrites: its pieces have their offset in the name.
 _MADE_BY_LLD = re.compile(rb"<internal>:\(.*|.*\+0x[0-9a-f]+\)", re.DOTALL)
@@ -55,7 +51,7 @@ class Span(NamedTuple):
 class LinkMap:
     """The input sections of one linked file.
 
-    ranges: those that a profile can name; group i is named by `name(i)`
+    ranges: those that a profile can name
     strings: sections of strings with characters of one byte, which are named by contents
     made: other parts that the linker made, or always keeps together (.init_array), without a name
     """
@@ -65,41 +61,29 @@ class LinkMap:
         self._elf = elf
         self.strings: list[Span] = []
         self._made: list[Span] = []
-        self._objects: dict[int, bytes] = {}  # of groups, which are asked for twice
-        self._known: dict[bytes, bytes] = {}  # objects: many sections are of one
-        self._section, self._start, self._end, self._offset = (array("Q") for _ in range(4))
+        # The span, object and name of each section that a profile can name. Many are of one object.
+        self._spans: list[Span] = []
+        self._inputs: list[tuple[bytes, bytes]] = []
+        self._known: dict[bytes, bytes] = {}
         with files.open_input(path, note=_MAKE_ONE) as stream:
             outputs = self._read(stream)
         self._check_outputs(outputs)
-        self.ranges = Ranges(_numbers(self._start), _numbers(self._end))
+        self.ranges = _ranges(self._spans)
         self.made = _ranges(self._made)
         self._check_symbols()
 
     def names(self, groups: np.ndarray) -> list[Name | None]:
         """The names of input sections; None for one that has none in a profile."""
-        found = []
-        for index, (object_name, section) in zip(self.ranges.order[self.ranges.sizes(groups)[0]],
-                                                 self._inputs(groups), strict=True):
-            found.append(Name("section", self._elf.section_classes[self._section[index]], section,
-                              object_name) if object_name else None)
-        return found
+        return list(map(self._name, self._first(groups)))
 
-    def _inputs(self, groups: np.ndarray) -> list[tuple[bytes, bytes]]:
-        """The object and the name of each of these input sections."""
-        used, which = np.unique(groups, return_inverse=True)
-        with files.open_input(self._path, note=_MAKE_ONE) as stream:
-            found = [self._input_in(stream, index)
-                     for index in self.ranges.order[self.ranges.sizes(used)[0]].tolist()]
-        return [found[number] for number in which.tolist()]
+    def _name(self, index: int) -> Name | None:
+        object_name, section = self._inputs[index]
+        section_class = self._elf.section_classes[self._spans[index].section]
+        return Name("section", section_class, section, object_name) if object_name else None
 
-    def _input_in(self, stream: BinaryIO, index: int) -> tuple[bytes, bytes]:
-        stream.seek(self._offset[index])
-        line = _LINE.fullmatch(stream.readline())
-        parts = line and _INPUT.fullmatch(line[4])
-        if not parts:
-            raise BadData(self._path, "changed while it was read", offset=self._offset[index],
-                          note="try again when the link is done")
-        return parts[1].rsplit(b"/", 1)[-1], parts[2]
+    def _first(self, groups: np.ndarray) -> list[int]:
+        """The first section of each of these groups."""
+        return self.ranges.order[self.ranges.sizes(groups)[0]].tolist()
 
     def object_at(self, address: int) -> bytes:
         """The object of the input section at an address, as in names of sections; or empty."""
@@ -113,10 +97,7 @@ class LinkMap:
 
     def objects(self, groups: np.ndarray) -> list[bytes]:
         """The object of each of these groups."""
-        new = [group for group in np.unique(groups).tolist() if group not in self._objects]
-        for group, (object_name, _) in zip(new, self._inputs(np.array(new, np.int64)), strict=True):
-            self._objects[group] = self._known.setdefault(object_name, object_name)
-        return list(map(self._objects.__getitem__, groups.tolist()))
+        return [self._inputs[index][0] for index in self._first(groups)]
 
     def _read(self, stream: BinaryIO) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.
@@ -131,30 +112,30 @@ class LinkMap:
                   if self._elf.section_classes[number] and not overlaid[number]}
         outputs = set()
         current = None
-        for offset, text in _sections(stream):
-            line = _LINE.fullmatch(text) if offset else None
-            if not offset and not _HEADER.fullmatch(text):
-                raise BadData(self._path, "not a link map of lld", line=1, note=_MAKE_ONE)
-            if offset and not line:
+        numbers_end = 0
+        for number, text in enumerate(stream, 1):
+            if number == 1:
+                if not _HEADER.fullmatch(text):
+                    raise BadData(self._path, "not a link map of lld", line=1, note=_MAKE_ONE)
+                numbers_end = text.find(b"Align") + len(b"Align")
+                continue
+            if text.startswith(_BEFORE_A_SYMBOL, numbers_end) and text.endswith(b"\n"):
+                continue
+            line = _LINE.fullmatch(text)
+            if not line:
                 raise BadData(self._path, "damaged: neither a section nor a symbol"
                               if text.endswith(b"\n")
                               else "truncated: the last line has no newline",
-                              line=self._line_at(offset), note=_MAKE_ONE)
-            if line and not line[3]:
-                place = line[4], int(line[1], 16), int(line[2], 16)
+                              line=number, note=_MAKE_ONE)
+            place = line[4], int(line[1], 16), int(line[2], 16)
+            if not line[3]:
                 outputs.add(place)
                 current = usable.get(place)
-            elif line and len(line[3]) == 8 and current is not None:
-                self._add(Span(current, int(line[1], 16), int(line[1], 16) + int(line[2], 16)),
-                          line[4], offset)
+            elif len(line[3]) == 8 and current is not None:
+                self._add(Span(current, place[1], place[1] + place[2]), line[4], number)
         return outputs
 
-    def _line_at(self, offset: int) -> int:
-        """The number of a line, for messages."""
-        with files.open_input(self._path, note=_MAKE_ONE) as stream:
-            return 1 + sum(piece.count(b"\n") for piece in _pieces(stream, offset))
-
-    def _add(self, span: Span, name: bytes, offset: int) -> None:
+    def _add(self, span: Span, name: bytes, line: int) -> None:
         parts = _INPUT.fullmatch(name)
         if not parts or span.start == span.end:
             return  # a command of a linker script, or nothing
@@ -163,15 +144,15 @@ class LinkMap:
         last = min(first + int(output["size"]), _TOP)
         if not first <= span.start < span.end <= last:
             raise BadData(self._path, "an input section lies outside its output section",
-                          line=self._line_at(offset), note=_MAKE_ONE)
+                          line=line, note=_MAKE_ONE)
         if _STRINGS.search(parts[2]):
             self.strings.append(span)
         elif _MADE_BY_LLD.fullmatch(name) or output["type"] in constants.SHT_ARRAYS:
             self._made.append(span)
         else:
-            for column, value in zip((self._section, self._start, self._end, self._offset),
-                                     (*span, offset), strict=True):
-                column.append(value)
+            object_name = parts[1].rsplit(b"/", 1)[-1]
+            self._spans.append(span)
+            self._inputs.append((self._known.setdefault(object_name, object_name), parts[2]))
 
     def _places(self) -> list[tuple[bytes, int, int]]:
         """Name, address and size of each section of the linked file."""
@@ -191,7 +172,7 @@ class LinkMap:
         symbols = self._elf.linked_symbols()
         placed = np.isin(symbols.type, (constants.STT_FUNC, constants.STT_OBJECT))
         placed &= symbols.size > 0
-        placed &= np.isin(symbols.section, np.unique(_numbers(self._section)))
+        placed &= np.isin(symbols.section, list({span.section for span in self._spans}))
         rows = np.flatnonzero(placed)
         rows = rows[::1 + len(rows) // _MAX_CHECKED]
         start, end = symbols.value[rows], symbols.ends()[rows]
@@ -208,50 +189,41 @@ class LinkMap:
                                    f"truncated: {why}", note=_MAKE_ONE)
 
 
-def _sections(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The offset and text of each line that may be a section's, and of the first line."""
-    offset, rest = 0, b""
-    while data := stream.read(max(_PIECE, len(rest))):
-        data = rest + data
-        end = data.rfind(b"\n") + 1
-        if not offset:
-            numbers_end = data.find(b"Align") + len(b"Align")
-        for first, last in _unlike_symbols(data, end, numbers_end):
-            yield offset + first, data[first:last]
-        offset, rest = offset + end, data[end:]
-    if rest:
-        yield offset, rest
+class MergedStrings:
+    """The strings in the string sections that a linker merged, to look addresses up in. Group i of
+    `ranges` is a string with its terminating zero."""
 
+    def __init__(self, elf: elves.Elf, spans: list[Span]):
+        self._classes = elf.section_classes
+        self._spans = sorted(spans, key=lambda span: span.start)
+        size = sum(span.end - span.start for span in spans)
+        if size > os.path.getsize(elf.path):  # sections that overlap could take all memory
+            raise BadData(elf.path, f"smaller than its strings of {size} bytes",
+                          note="it is damaged or incomplete: link it again")
+        self._contents = [elves.read_range(elf, span.section, span.start, span.end - span.start)
+                          for span in self._spans]
+        starts, ends = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+        for span, contents in zip(self._spans, self._contents, strict=True):
+            end = np.flatnonzero(np.frombuffer(contents, np.uint8) == 0) + 1
+            if not contents.endswith(b"\0"):
+                end = np.append(end, len(contents))
+            starts.append((np.append(0, end[:-1])[:len(end)] + span.start).astype(np.uint64))
+            ends.append((end + span.start).astype(np.uint64))
+        self.ranges = Ranges(np.concatenate(starts), np.concatenate(ends))
+        self._first = np.array([span.start for span in self._spans], np.uint64)
 
-def _unlike_symbols(data: bytes, end: int, numbers_end: int) -> Iterator[tuple[int, int]]:
-    """Where lines begin and end, without those of symbols whose numbers are as wide as usual."""
-    text = np.frombuffer(data, np.uint8, end)
-    lasts = np.flatnonzero(text == ord("\n")) + 1
-    firsts = np.append(0, lasts[:-1])[:len(lasts)]
-    long = np.flatnonzero(lasts - firsts > numbers_end + _BEFORE_A_SYMBOL)
-    behind = firsts[long] + numbers_end
-    # 8 bytes at each byte: nearly all of a hundred megabytes of lines are those of symbols.
-    words = np.ndarray(max(end - 7, 0), "u8", data, strides=1)
-    spaces = np.frombuffer(b" " * 8, "u8")
-    is_symbol = (text[behind - 1] != ord(" ")) & (words[behind] == spaces) & (
-        words[behind + 8] == spaces) & (text[behind + 16] == ord(" "))
-    is_other = np.ones(len(lasts), bool)
-    is_other[long[is_symbol]] = False
-    return zip(firsts[is_other].tolist(), lasts[is_other].tolist(), strict=True)
+    def names(self, groups: np.ndarray) -> list[Name | None]:
+        """None for the empty string, which is padding."""
+        return [self._name(int(self.ranges.start[group]), int(self.ranges.end[group]))
+                for group in groups.tolist()]
 
-
-def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    """The beginning of a file, in pieces."""
-    while size and (piece := stream.read(min(size, _PIECE))):
-        yield piece
-        size -= len(piece)
+    def _name(self, start: int, end: int) -> Name | None:
+        index = int(np.searchsorted(self._first, start, "right")) - 1
+        span = self._spans[index]
+        text = self._contents[index][start - span.start:end - span.start].removesuffix(b"\0")
+        return Name("string", self._classes[span.section], text) if text else None
 
 
 def _ranges(spans: list[Span]) -> Ranges:
     places = np.array(spans, np.uint64).reshape(-1, 3)
     return Ranges(places[:, 1], places[:, 2])
-
-
-def _numbers(values: "array[int]") -> np.ndarray:
-    return np.array(values, np.uint64)
-

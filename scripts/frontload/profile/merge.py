@@ -22,14 +22,12 @@ from typing import TypeVar
 import numpy as np
 
 from frontload.base import console, errors, workers
-from frontload.base.errors import EXIT_DATA, BadData, Failure
+from frontload.base.errors import EXIT_DATA, BadData, Diagnostics, Failure
 from frontload.profile import inputs as reading
-from frontload.profile import odd_runs, touched_blocks
 from frontload.profile.binaries import Binaries, Binary
-from frontload.profile.block_counts import BlockCounts, Blocks, Shape
+from frontload.profile.block_counts import BlockCounts, Blocks, Shape, TouchedFunction, of_run
 from frontload.profile.inputs import Input
 from frontload.profile.kept_runs import KeptNumbers, KeptRun, identify
-from frontload.profile.odd_runs import Sample
 from frontload.profile.startup_profile import Name, Profile, Touched, from_run
 from frontload.profile.touched import Sum, TouchedNumbers, together
 from frontload.profile.trace import Module, Trace, digest
@@ -53,7 +51,6 @@ class _Part:
     named: Profile = field(default_factory=lambda: Profile(b"", 0))  # touches that have names
     profiles: Profile = field(default_factory=lambda: Profile(b"", 0))  # the input profiles
     left_out: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    samples: defaultdict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[Failure] = field(default_factory=list)
 
@@ -66,8 +63,6 @@ class _Part:
             self.blocks[path].add(blocks)
         for path, left_out in other.left_out.items():
             self.left_out[path] |= left_out
-        for path, samples in other.samples.items():
-            self.samples[path] += samples
         self.named.add(other.named)
         self.profiles.add(other.profiles)
         self.counts.update(other.counts)
@@ -83,22 +78,21 @@ class Merger:
     allow_partial: an input that cannot be used is left out, with a warning
     roles: of the traces, only those of processes with one of these roles; none: all
     jobs: how many processes share the work
-    without_odd_runs: leave out runs that are unlike the others (odd_runs.py)
     generation: the label of the generation that the runs of traces are of; none: no label
+    diagnostics: what is not in the profile, for the caller to show
     """
 
     def __init__(self, program: str | None = None, binary: str | Sequence[str] | None = None,
                  link_map: str | None = None, allow_partial: bool = False,
-                 roles: Iterable[str] = (), jobs: int = 1,
-                 without_odd_runs: bool = False, generation: str = ""):
+                 roles: Iterable[str] = (), jobs: int = 1, generation: str = ""):
         self._program = program
-        self._binaries = Binaries(binary)
+        self.diagnostics = Diagnostics()
+        self._binaries = Binaries(binary, self.diagnostics)
         self._map = link_map
         self._allow_partial = allow_partial
         self._wanted_roles = set(roles)
         self._roles: Counter[str] = Counter()  # of all traces
         self._jobs = jobs
-        self._without_odd_runs = without_odd_runs
         self._generation = generation.encode()
         self._given = self._lost = 0
         self._inputs: list[Input] = []
@@ -140,20 +134,20 @@ class Merger:
         self._inputs.append(given)
 
     def result(self) -> Profile:
-        """The merged profile; reports on stderr what is not in it."""
+        """The merged profile."""
         self._check_roles()
         program = self._choose_program()
         # For all traces if for any, or names would depend on which trace came first.
         if any(given.has_data for given in self._inputs):
             self._binaries.link_map = self._map
         self._open_binaries(program)
-        runs = reading.in_runs(self._inputs)
-        whole = self._sum_of_all(runs, program)
+        whole = _Part()
+        for part in self._shared(lambda some: self._sum_up(some, program),
+                                 reading.in_runs(self._inputs), "merging"):
+            whole.merge(part)
         for problem in whole.problems:
             with self._tolerance():
                 raise problem
-        if odd := self._odd_runs(whole, program):
-            whole = self._sum_of_all([run for run in runs if run[0].path not in odd], program)
         left_out = {name for path, numbers in whole.left_out.items()
                     for name in self._binaries.at(path).resolver.names(numbers)}
         merged = self._with_names(whole, program)
@@ -179,30 +173,6 @@ class Merger:
                 with suppress(Failure):  # reported again with its traces
                     self._binaries.of(module, path)
 
-    def _sum_of_all(self, runs: list[list[Input]], program: str) -> _Part:
-        whole = _Part()
-        for part in self._shared(lambda some: self._sum_up(some, program), runs, "merging"):
-            whole.merge(part)
-        return whole
-
-    def _odd_runs(self, whole: _Part, program: str) -> set[str]:
-        """Reports which runs are unlike the others; returns those to leave out."""
-        found = [each for path, samples in whole.samples.items()
-                 for each in odd_runs.find(samples, whole.sums[path])]
-        if not found:
-            return set()
-        paths = sorted(each.path for each in found)
-        names = ", ".join(map(os.path.basename, paths[:_MAX_LISTED]))
-        rest = f" and {len(paths) - _MAX_LISTED} more" if len(paths) > _MAX_LISTED else ""
-        errors.note(f"{program}: {sum(each.weight for each in found)} of "
-                    f"{errors.count(_runs_of(whole), 'run')} touched less than half of what most "
-                    f"runs touch: {names}{rest}")
-        if self._without_odd_runs:
-            errors.note(f"{program}: left them out")
-            return set(paths)
-        errors.note("if they ended early, leave them out with --without-odd-runs")
-        return set()
-
     def _sum_up(self, runs: Sequence[list[Input]], program: str) -> _Part:
         part = _Part()
         for run in runs:
@@ -220,7 +190,7 @@ class Merger:
             if not self._allow_partial:
                 raise
             self._lost += 1
-            errors.warning(f"{problem}: this input is left out")
+            self.diagnostics.warning(f"{problem}: this input is left out")
 
     @contextmanager
     def _gathering(self, part: _Part) -> Iterator[None]:
@@ -265,12 +235,11 @@ class Merger:
         name = os.path.basename(wanted)
         paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
         for modules in dict.fromkeys(given.modules for given in self._inputs
-                                     if given.modules is not None):
-            if wanted != name:
-                alike = [module for module in modules if module.name == name]
-                chosen = [module for module in alike if module.path in paths]
-                if len(alike) > 1 and chosen:
-                    return chosen[0].path
+                                     if given.modules is not None and wanted != name):
+            alike = [module for module in modules if module.name == name]
+            chosen = [module for module in alike if module.path in paths]
+            if len(alike) > 1 and chosen:
+                return chosen[0].path
         return name
 
     def _add_run(self, part: _Part, run: list[Input], program: str) -> None:
@@ -285,7 +254,7 @@ class Merger:
                 part.counts["other"] += 1
             return
         processes, contents = list[tuple[Binary, TouchedNumbers]](), list[bytes]()
-        blocks: defaultdict[str, list[touched_blocks.Touched]] = defaultdict(list)
+        blocks: defaultdict[str, list[TouchedFunction]] = defaultdict(list)
         data, knows_cold_parts = False, True
         for given in run:
             with self._gathering(part):
@@ -306,14 +275,13 @@ class Merger:
         if not any(len(touched.numbers) for _, touched in processes):
             return
         for path, functions in blocks.items():
-            part.blocks[path].add(touched_blocks.of_run(functions), weight)
+            part.blocks[path].add(of_run(functions), weight)
         kept = KeptRun(identify(data, sorted(contents)), weight, data)
         if len({binary.path for binary, _ in processes}) == 1:
             (binary, touched), = _together(processes)
             path = binary.path
             part.sums[path].add(touched, weight)
             part.kept[path].add(kept, touched.numbers)
-            part.samples[path].append(odd_runs.sample(run[0].path, weight, touched.numbers))
             made = Profile(b"", 1, data_runs=int(data))
         else:
             made = from_run(b"", _by_name(processes), data)
@@ -342,19 +310,12 @@ class Merger:
     def _with_names(self, whole: _Part, program: str) -> Profile:
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         merged.add(whole.named)
-        named, blocks = {}, Blocks[Shape]()
         for path, each in whole.sums.items():
             numbers = each.numbers()
-            # Not in a variable, which would keep the last binary after `forget`.
-            named[path] = numbers, self._binaries.at(path).resolver.names(numbers)
-            blocks.add(self._named_blocks(path, whole.blocks[path]))
-        self._binaries.forget()  # a large program and a million names take much memory each
-        for path, each in whole.sums.items():
-            numbers, names = named.pop(path)
-            touches = each.touches(names)
-            kept = whole.kept[path].named(numbers, names, touches)
-            merged.add(Profile(b"", 0, touches, kept=kept))
-        merged.blocks = blocks
+            names = self._binaries.at(path).resolver.names(numbers)
+            merged.add(Profile(b"", 0, each.touches(names),
+                               kept=whole.kept[path].named(numbers, names),
+                               blocks=self._named_blocks(path, whole.blocks[path])))
         if self._generation:
             merged.label(self._generation)
         merged.add(whole.profiles)
@@ -371,37 +332,33 @@ class Merger:
 
     def _report(self, whole: _Part, program: str, left_out: int) -> None:
         counts = whole.counts
+        warning, note = self.diagnostics.warning, self.diagnostics.note
 
         def touches(what: str) -> str:
             return f"{program}: " + errors.count(counts[what], "first touch", "first touches")
 
         if self._lost:
-            errors.warning(f"{self._lost} of {errors.count(self._given, 'input')} left out")
+            warning(f"{self._lost} of {errors.count(self._given, 'input')} left out")
         if counts["dropped"]:
-            errors.warning(f"{touches('dropped')} lost, because the recorder had no room for more")
+            warning(f"{touches('dropped')} lost, because the recorder had no room for more")
         if counts["ownerless"]:
-            errors.warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
+            warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
         if left_out:
-            errors.note(f"{program}: was built to collect a compiler's profile; left out what only "
-                        "that build has, and cold parts: "
-                        f"{errors.count(left_out, 'name')}")
+            note(f"{program}: was built to collect a compiler's profile; left out what only that "
+                 f"build has, and cold parts: {errors.count(left_out, 'name')}")
         if counts["nameless"]:
-            errors.note(f"{touches('nameless')} of {counts['touches']} without a symbol")
+            note(f"{touches('nameless')} of {counts['touches']} without a symbol")
         if counts["nameless_data"] and self._map is None:
-            errors.note(f"{counts['nameless_data']} of these are of data: --map FILE gives "
-                        "constants and strings a name; link with -Wl,-Map=FILE")
+            note(f"{counts['nameless_data']} of these are of data: --map FILE gives "
+                 "constants and strings a name; link with -Wl,-Map=FILE")
         if self._map is not None and not counts["data"]:
-            errors.warning(f"{self._map}: not used, because no trace of {program} has data")
+            warning(f"{self._map}: not used, because no trace of {program} has data")
         if counts["empty"]:
-            errors.note(f"{program}: {errors.count(counts['empty'], 'trace')} without a "
-                        "named first touch left out")
+            note(f"{program}: {errors.count(counts['empty'], 'trace')} without a "
+                 "named first touch left out")
         if counts["other"]:
-            errors.note(f"{program}: {errors.count(counts['other'], 'input')} of other "
-                        "programs left out")
-
-
-def _runs_of(part: _Part) -> int:
-    return part.named.runs + part.profiles.recorded_runs()
+            note(f"{program}: {errors.count(counts['other'], 'input')} of other "
+                 "programs left out")
 
 
 def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:

@@ -4,15 +4,13 @@ One place, lldplugin/names, decides how a name is found in another build than th
 exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it as
 well. tools/resolve/resolved_lines.h describes the output of frontload-resolve.
 
-There may be more files than a command line can hold, and a million lines of output, one for each
-name: so the files are in a response file, and the lines are kept as columns.
+There may be more files than a command line can hold: then they are in a response file.
 """
 
-import itertools
+import functools
 import os
 import tempfile
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,13 +19,13 @@ import numpy as np
 
 from frontload.base import errors, response_files
 from frontload.base.tools import ask
+from frontload.profile.block_counts import BlockCounts, Shape
 from frontload.profile.format import unescape
-from frontload.profile.startup_profile import Name
+from frontload.profile.startup_profile import Profile
 
 _RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 2"
-_FIELDS, _UNMOVABLE = 8, b"unmovable\t"  # of a line with a place; of a line with none
-_PIECE = 1 << 20  # bytes of output that are parsed at a time
+_UNMOVABLE = b"unmovable"  # begins a line without a place
 _MAX_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, 128 KiB in one word
 
 
@@ -40,6 +38,7 @@ class Place(NamedTuple):
     section: bytes
     symbol: bytes  # its name there; empty for an entry that is a section
     value: int  # the address in a linked file, the offset in the section of an object
+    row: int  # the row in the symbol table of the file; 0 for an entry that is a section
 
 
 @dataclass(frozen=True)
@@ -56,107 +55,31 @@ class Section:
     total: int  # the bytes of all namesakes
 
 
-class Places:
-    """Places of entries: those of entry 0 first, and those of one entry in the order of the link.
-    As columns, because there may be millions."""
-
-    def __init__(self, entries: Sequence[Name] = ()):
-        self._entries = entries
-        self._entry, self._value, self._where = array("i"), array("Q"), array("i")
-        self._row = array("i")
-        self._symbols: list[bytes] = []
-        self._known: dict[tuple[bytes, ...], int] = {}  # how, object and section: few differ
-        self._wheres: list[tuple[str, bytes, bytes]] = []
-
-    def add(self, text: bytes) -> None:
-        """Adds places from lines: `name`, entry, how, object, section, symbol, value and index."""
-        fields = text.replace(b"\n", b"\t").split(b"\t")
-        entries, symbols, values, rows = (fields[column:-1:_FIELDS] for column in (1, 5, 6, 7))
-        wheres = list(zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True))
-        numbers = list(map(int, entries))
-        self._entry.extend(numbers)
-        self._value.extend(map(int, values, itertools.repeat(16)))
-        self._row.extend(map(int, rows))
-        self._where.extend(self._numbers_of(wheres))
-        if b"\\" in text:
-            symbols = list(map(unescape, symbols))
-        # Most symbols have their entry's name: then both are one object.
-        known = len(self._entries)  # none, or fewer if the profile was replaced meanwhile
-        names = [self._entries[number].name if number < known else b"" for number in numbers]
-        self._symbols += names if names == symbols else [
-            name if name == symbol else symbol for name, symbol in zip(names, symbols, strict=True)]
-
-    def _numbers_of(self, wheres: list[tuple[bytes, bytes, bytes]]) -> list[int]:
-        known = self._known
-        numbers = [known.setdefault(where, len(known)) for where in wheres]
-        self._wheres += [(how.decode(), unescape(owner), unescape(section)) for how, owner, section
-                         in itertools.islice(known, len(self._wheres), None)]
-        return numbers
-
-    def __len__(self) -> int:
-        return len(self._entry)
-
-    def __iter__(self) -> Iterator[Place]:
-        return map(self.__getitem__, range(len(self)))
-
-    def __getitem__(self, index: int) -> Place:
-        return Place(self._entry[index], *self._wheres[self._where[index]], self._symbols[index],
-                     self._value[index])
-
-    @property
-    def entry(self) -> np.ndarray:
-        return np.frombuffer(self._entry, np.int32) if self._entry else np.empty(0, np.int32)
-
-    @property
-    def value(self) -> np.ndarray:
-        return np.frombuffer(self._value, np.uint64) if self._value else np.empty(0, np.uint64)
-
-    @property
-    def row(self) -> np.ndarray:
-        """The row in the symbol table of the file; 0 for an entry that is a section."""
-        return np.frombuffer(self._row, np.int32) if self._row else np.empty(0, np.int32)
-
-    def objects(self) -> set[bytes]:
-        """The objects that have places."""
-        return {owner for _, owner, _ in self._wheres}
-
-    @property
-    def symbol(self) -> Sequence[bytes]:
-        return self._symbols
+class Places(tuple[Place, ...]):
+    """Places, by entry, and those of one entry in the order of the link."""
 
     @cached_property
-    def _first(self) -> "array[int]":
-        """Where the places of each entry begin."""
-        first = np.searchsorted(self.entry, np.arange(int(self.entry.max(initial=-1)) + 2))
-        return array("i", first.astype(np.int32).tobytes())
+    def entry(self) -> np.ndarray:
+        return np.array([place.entry for place in self], np.int32)
 
-    def of(self, entry: int) -> list[Place]:
-        """The places of an entry."""
-        return list(map(self.__getitem__, range(*self._bounds(entry))))
+    @cached_property
+    def value(self) -> np.ndarray:
+        return np.array([place.value for place in self], np.uint64)
 
-    def symbols_of(self, entry: int) -> list[bytes]:
-        """The symbols of an entry."""
-        first, end = self._bounds(entry)
-        return self._symbols[first:end]
+    @cached_property
+    def row(self) -> np.ndarray:
+        return np.array([place.row for place in self], np.int32)
 
-    def symbols_at(self, entry: int) -> Iterator[tuple[bytes, int]]:
-        """The same, with the value of each."""
-        first, end = self._bounds(entry)
-        return zip(self._symbols[first:end], self._value[first:end], strict=True)
-
-    def symbols_of_each(self, count: int) -> Iterator[list[bytes]]:
-        """The symbols of each of the first `count` entries."""
-        found = (self._symbols[first:end] for first, end in itertools.pairwise(self._first))
-        return itertools.islice(itertools.chain(found, itertools.repeat([])), count)
-
-    def _bounds(self, entry: int) -> tuple[int, int]:
-        first = self._first
-        return (first[entry], first[entry + 1]) if entry + 1 < len(first) else (0, 0)
+    def of_each(self, count: int) -> list[list[Place]]:
+        """The places of each of the first `count` entries."""
+        found: list[list[Place]] = [[] for _ in range(count)]
+        for place in self:
+            found[place.entry].append(place)
+        return found
 
     def inexact(self) -> set[int]:
         """The entries whose symbols have other names now."""
-        other = [number for number, where in enumerate(self._wheres) if where[0] != "exact"]
-        return set(self.entry[np.isin(np.array(self._where, np.int32), other)].tolist())
+        return {place.entry for place in self if place.how != "exact"}
 
 
 @dataclass(frozen=True)
@@ -172,17 +95,24 @@ class Resolved:
         return found.tolist()
 
 
-def resolve(profile_path: str, files: Iterable[str],
-            entries: Callable[[], Sequence[Name]] = tuple) -> Resolved:
-    """Where the entries of a profile are in objects and archives, or in one linked file. Giving
-    `entries` saves memory; it is called while the files are read, and once more."""
-    return _resolved(profile_path, files, entries)
+def resolve(profile_path: str, files: Iterable[str], *options: str) -> Resolved:
+    """Where the entries of a profile are in objects and archives, or in one linked file."""
+    places, unmovable = list[Place](), set[int]()
+    shared = functools.cache(unescape)  # objects and sections: few differ
+    for kind, *fields in _ask(profile_path, files, *options):
+        if kind == _UNMOVABLE:
+            unmovable.add(int(fields[0]))
+            continue
+        entry, how, owner, section, symbol, value, row = fields
+        places.append(Place(int(entry), how.decode(), shared(owner), shared(section),
+                            unescape(symbol), int(value, 16), int(row)))
+    return Resolved(Places(places), unmovable)
 
 
 def resolve_listed(profile_path: str, list_path: str) -> Resolved:
     """Where the entries of a profile are in a list of symbols, which is described in
     tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
-    return _resolved(profile_path, [list_path], tuple, "--listed")
+    return resolve(profile_path, [list_path], "--listed")
 
 
 class Block(NamedTuple):
@@ -203,13 +133,44 @@ class FunctionBlocks(NamedTuple):
     blocks: list[Block]
 
 
-def blocks(profile_path: str, files: Iterable[str]) -> list[FunctionBlocks]:
+def blocks(profile_path: str, files: Iterable[str]) -> Iterator[FunctionBlocks]:
     """The blocks of the functions of a profile that have a map in objects and archives, or in one
     linked file."""
-    return [FunctionBlocks(int(entry), unescape(owner), unescape(symbol), digits,
-                           list(map(_block, each)))
-            for lines in _ask(profile_path, files, "--blocks")
-            for _, entry, owner, symbol, digits, *each in _fields(lines)]
+    for _, entry, owner, symbol, digits, *each in _ask(profile_path, files, "--blocks"):
+        yield FunctionBlocks(int(entry), unescape(owner), unescape(symbol), digits,
+                             list(map(_block, each)))
+
+
+def find_blocks(startup: Profile, path: str, files: Iterable[str]
+                ) -> list[tuple[FunctionBlocks, BlockCounts | None]]:
+    """The same of a profile at `path`; each function with its touched blocks, or None if no run has
+    touched it in this shape."""
+    entries, found = list(startup.touches), []
+    for function in blocks(path, files):
+        name = entries[function.entry]
+        found.append((function, startup.blocks.get(Shape(name.name, name.file, function.hash))))
+    return found
+
+
+def recorded_functions(startup: Profile) -> set[tuple[bytes, bytes]]:
+    """The functions, by name and file, for which a profile has blocks in any shape."""
+    return {(shape.name, shape.file) for shape in startup.blocks}
+
+
+def count_same_blocks(startup: Profile, path: str, binary: str) -> tuple[int, int]:
+    """How many functions of a linked file have the recorded blocks, and how many functions have
+    blocks in both the profile and the file."""
+    if not startup.blocks:
+        return 0, 0
+    entries, known = list(startup.touches), recorded_functions(startup)
+    of_all, same = set(), set()
+    for function, counts in find_blocks(startup, path, [binary]):
+        name = entries[function.entry]
+        if (name.name, name.file) in known:
+            of_all.add(function.entry)
+            if counts is not None:
+                same.add(function.entry)
+    return len(same), len(of_all)
 
 
 def _block(text: bytes) -> Block:
@@ -220,31 +181,14 @@ def _block(text: bytes) -> Block:
 def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
     """The sections of objects and archives that belong to the front, and that follow it, in planned
     order."""
-    found: list[Section] = []
-    for lines in _ask(profile_path, files, "--startup-set"):
-        found += [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
-                          *map(int, numbers))
-                  for _, section_class, region, owner, name, *numbers in _fields(lines)]
-    return found
+    return [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
+                    *map(int, numbers))
+            for _, section_class, region, owner, name, *numbers
+            in _ask(profile_path, files, "--startup-set")]
 
 
-def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Sequence[Name]],
-              *options: str) -> Resolved:
-    places, unmovable = None, set[int]()
-    for lines in _ask(profile_path, files, *options, meanwhile=entries):
-        if places is None:
-            places = Places(entries())
-        # Lines without a place come last.
-        end = (b"\n" + lines).find(b"\n" + _UNMOVABLE)
-        placed, others = (lines, b"") if end < 0 else (lines[:end], lines[end:])
-        places.add(placed)
-        unmovable.update(int(line.removeprefix(_UNMOVABLE)) for line in others.splitlines())
-    return Resolved(Places() if places is None else places, unmovable)
-
-
-def _ask(profile_path: str, files: Iterable[str], *options: str,
-         meanwhile: Callable[[], object] = bool) -> Iterator[bytes]:
-    """The output of frontload-resolve, some lines at a time."""
+def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[list[bytes]]:
+    """The fields of each line that frontload-resolve prints."""
     with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
                                      errors="surrogateescape") as inputs:
         words = [os.fspath(path) for path in (profile_path, *files)]
@@ -252,13 +196,8 @@ def _ask(profile_path: str, files: Iterable[str], *options: str,
             inputs.write(response_files.text(words))
             inputs.flush()
             words = [f"@{inputs.name}"]
-        with ask(_RESOLVER, [*options, "--", *words], _HEADER,
-                 meanwhile=meanwhile) as (answer, said):
+        with ask(_RESOLVER, [*options, "--", *words], _HEADER) as (answer, said):
             for message in said.splitlines():
                 errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
-            while lines := answer.read(_PIECE):
-                yield lines + answer.readline()
-
-
-def _fields(lines: bytes) -> Iterator[list[bytes]]:
-    return (line.split(b"\t") for line in lines.removesuffix(b"\n").split(b"\n"))
+            for line in answer:
+                yield line.removesuffix(b"\n").split(b"\t")

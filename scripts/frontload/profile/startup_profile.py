@@ -4,13 +4,10 @@ many bytes of each; and how the profiles of several runs are merged.
 format.py defines these terms, and their form in a file.
 """
 
-import bisect
-import itertools
-import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from frontload.profile import generations as ages
 from frontload.profile import kept_runs
@@ -21,14 +18,6 @@ from frontload.profile.kept_runs import KeptRun, KeptRuns
 KINDS = ("function", "data", "section", "string")
 LONGEST_STRETCH = 16 * 1024
 _SHARE = 20  # one of this many runs of a name decides how early it is
-
-Made = TypeVar("Made", bound=tuple[Any, ...])
-
-
-def named_tuples(kind: type[Made], *columns: Iterable[object]) -> Iterator[Made]:
-    """Named tuples from columns of all their fields: a million take a third of the time."""
-    return map(tuple.__new__, itertools.repeat(kind), zip(*columns, strict=True))
-
 
 class Name(NamedTuple):
     """What an entry stands for; `file` is empty where the format has none."""
@@ -175,27 +164,12 @@ class Profile:
     def in_order(self) -> list[tuple[Name, Touch]]:
         """The entries in the order of the file."""
         entries = list(self.touches.items())
-        order = self.order()
-        return entries if isinstance(order, range) else [entries[index] for index in order]
+        return [entries[index] for index in self.order()]
 
-    def order(self) -> Sequence[int]:
+    def order(self) -> list[int]:
         """The same by their positions in `touches`."""
-        ranks = [touch.rank for touch in self.touches.values()]
-        if all(map(operator.lt, ranks, ranks[1:])):  # as for one run read from a file
-            return range(len(ranks))
-        entries = list(self.touches.items())
-        order = sorted(range(len(ranks)), key=ranks.__getitem__)
-        # Most differ in rank, which is cheaper to compare than whole entries.
-        ranks = [ranks[index] for index in order]
-        alike = itertools.compress(itertools.count(), map(operator.eq, ranks, ranks[1:]))
-        last = 0
-        for first in alike:
-            if first < last:
-                continue
-            last = bisect.bisect_right(ranks, ranks[first], first)
-            order[first:last] = sorted(order[first:last], key=lambda index: (
-                -entries[index][1].runs, *entries[index][0]))
-        return order
+        keys = [(touch.rank, -touch.runs, name) for name, touch in self.touches.items()]
+        return sorted(range(len(keys)), key=keys.__getitem__)
 
     def add(self, other: "Profile", weight: int = 1) -> None:
         """Merges `other`, a profile of the same program, into this one; each of its runs counts as
@@ -208,9 +182,6 @@ class Profile:
         self.data_runs += weight * other.data_runs
         self.knows_cold_parts &= other.knows_cold_parts
         self.kept.merge(other.kept, weight)
-        if not self.touches and weight == 1:
-            self.touches = dict(other.touches)
-            return
         for name, touch in other.touches.items():
             mine = self.touches.get(name)
             if mine is not None:

@@ -13,17 +13,14 @@ decides:
     6. the name that is first bytewise
 """
 
-from itertools import repeat
-
 import numpy as np
 
 from frontload.base.intervals import Ranges
 from frontload.elf import constants
 from frontload.elf.file import Elf
-from frontload.elf.strings import hashes_of, hashes_of_few, mixed
 from frontload.elf.symbols import Symbols
 from frontload.profile.link_map import LinkMap
-from frontload.profile.startup_profile import Name, named_tuples
+from frontload.profile.startup_profile import Name
 
 _CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
 _BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
@@ -52,8 +49,7 @@ class SymbolNames:
         self._symbols = symbols
         self.link_map: LinkMap | None = None
         self.ranges = Ranges(symbols.value[members], symbols.ends()[members])
-        order = self.ranges.order
-        self._member = members.astype(order.dtype)[order]  # the symbols of group 0 first
+        self._member = members[self.ranges.order]  # the symbols of group 0 first
 
     def symbol_name(self, group: int) -> bytes:
         return self.symbol_names(np.array([group]))[0]
@@ -65,19 +61,9 @@ class SymbolNames:
         """The names of groups, in their order."""
         chosen = self._chosen(groups)
         classes = self._elf.section_classes
-        return list(named_tuples(
-            Name, repeat(self._kind, len(chosen)),
-            [classes[section] for section in self._symbols.section[chosen].tolist()],
-            self._symbols.names.some(chosen), self._files(chosen)))
-
-    def hashes(self, groups: np.ndarray) -> np.ndarray:
-        """A number for the name of each group; equal names have equal numbers, and others nearly
-        never."""
-        chosen = self._chosen(groups)
-        files = self._files(chosen)
-        classes = hashes_of([each.encode() for each in self._elf.section_classes])
-        return mixed(self._symbols.names.hashes(chosen),
-                     classes[self._symbols.section[chosen]], hashes_of_few(files))
+        return [Name(self._kind, classes[section], name, file) for section, name, file in zip(
+            self._symbols.section[chosen].tolist(), self._symbols.names.some(chosen),
+            self._files(chosen), strict=True)]
 
     def _files(self, symbols: np.ndarray) -> list[bytes]:
         """The files that tell local symbols of one name apart. The object does so better than the
@@ -94,29 +80,16 @@ class SymbolNames:
         """The symbol that names each group."""
         first, count = self.ranges.sizes(groups)
         chosen = self._member[first]
-        several = np.flatnonzero(count > 1)
-        if not len(several):
-            return chosen
-        # Most are told apart by more than their names.
-        owner = np.repeat(several, count[several])
-        inside = np.arange(len(owner)) - np.repeat(np.cumsum(count[several]) - count[several],
-                                                   count[several])
-        members = self._member[first[owner] + inside]
-        names = self._symbols.names.some(members)
-        best: dict[int, tuple[tuple[object, ...], int]] = {}
-        for group, symbol, name, *facts in zip(
-                owner.tolist(), members.tolist(), names,
-                (self._symbols.type[members] == constants.STT_NOTYPE).tolist(),
-                (self._symbols.size[members] == 0).tolist(),
-                self._symbols.bind[members].tolist(), strict=True):
-            facts[2] = _BIND_ORDER.get(facts[2], 0)
-            key = (*facts, b"." in name, len(name), name)
-            # Of equal ones the first, by address and then in the table.
-            if group not in best or key < best[group][0]:
-                best[group] = key, symbol
-        for group, (_, symbol) in best.items():
-            chosen[group] = symbol
+        for place in np.flatnonzero(count > 1).tolist():
+            members = self._member[first[place]:first[place] + count[place]]
+            # Of equal ones the first in the table.
+            chosen[place] = min(members.tolist(), key=self._preference)
         return chosen
+
+    def _preference(self, row: int) -> tuple[bool, bool, int, bool, int, bytes]:
+        symbols, name = self._symbols, self._symbols.names[row]
+        return (bool(symbols.type[row] == constants.STT_NOTYPE), bool(symbols.size[row] == 0),
+                _BIND_ORDER.get(int(symbols.bind[row]), 0), b"." in name, len(name), name)
 
 
 def names_of(elf: Elf) -> SymbolNames | None:

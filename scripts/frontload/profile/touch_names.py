@@ -5,7 +5,7 @@ A profile has one name for each touched part, and leaves out parts without a nam
 Here every touch counts, also of a binary that is gone.
 """
 
-import heapq
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -19,7 +19,6 @@ from frontload.profile.trace import Module, Trace
 
 KINDS = {traces.FUNCTION: "function", traces.BLOCK: "block", traces.CODE: "code",
          traces.DATA: "data"}
-_NONE = -1, ""  # behind the last
 
 
 def describe(trace: Trace) -> Document:
@@ -41,47 +40,31 @@ def describe(trace: Trace) -> Document:
 def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator[Document]:
     """The touches in order. `binary_of` is called at once, for each module with touches; without a
     binary, or without symbols in it, they have no names."""
-    found = [_Named(trace, np.flatnonzero(trace.owners == number), names)
-             for number in np.unique(trace.owners).tolist()
-             if (binary := binary_of(trace.modules[number])) is not None
-             and (names := names_of(binary)) is not None]
-    return _in_order(trace, found)
+    named: defaultdict[int, list[str]] = defaultdict(list)  # by position in the trace
+    for number in np.unique(trace.owners).tolist():
+        binary = binary_of(trace.modules[number])
+        if binary is not None and (symbols := names_of(binary)) is not None:
+            for position, name in _named(trace, np.flatnonzero(trace.owners == number), symbols):
+                named[position].append(name)
+    return ({"kind": KINDS[int(kind)], "module": trace.modules[owner].name,
+             "address": int(address), "names": named.get(number, [])}
+            for number, (kind, address, owner) in enumerate(
+                zip(trace.kinds, trace.addresses, trace.owners, strict=True)))
 
 
-def _in_order(trace: Trace, found: list["_Named"]) -> Iterator[Document]:
-    # There may be millions, so each is made when it is its turn.
-    all_named = heapq.merge(*found, key=lambda item: item[0])
-    position, name = next(all_named, _NONE)
-    for number, (kind, address, owner) in enumerate(zip(trace.kinds, trace.addresses, trace.owners,
-                                                        strict=True)):
-        names = []
-        while position == number:
-            names.append(name)
-            position, name = next(all_named, _NONE)
-        yield {"kind": KINDS[int(kind)], "module": trace.modules[owner].name,
-               "address": int(address), "names": names}
-
-
-class _Named:
-    """The touches `mine` of a module: their positions in the trace, and `name` or `name+0x10`, in
-    the order of the trace; for one touch, by address."""
-
-    def __init__(self, trace: Trace, mine: np.ndarray, names: SymbolNames):
-        self._trace, self._names = trace, names
-        is_data = trace.kinds[mine] == traces.DATA
-        code, data = mine[~is_data], mine[is_data]
-        groups = names.ranges.innermost(trace.addresses[code])
-        granules = trace.addresses[data] & ~np.uint64(traces.GRANULE - 1)
-        query, overlapping = names.ranges.overlapping(granules,
-                                                      granules + np.uint64(traces.GRANULE))
-        touch = np.concatenate([code[groups >= 0], data[query]])
-        group = np.concatenate([groups[groups >= 0], overlapping])
-        order = np.lexsort((group, touch))
-        self._touch, self._group = touch[order], group[order]
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        used = np.unique(self._group)
-        known = dict(zip(used.tolist(), map(text, self._names.symbol_names(used)), strict=True))
-        for position, group in zip(self._touch, self._group, strict=True):
-            offset = int(self._trace.addresses[position]) - int(self._names.ranges.start[group])
-            yield int(position), known[group] + (f"+{offset:#x}" if offset > 0 else "")
+def _named(trace: Trace, mine: np.ndarray, symbols: SymbolNames) -> Iterator[tuple[int, str]]:
+    """The touches `mine` of a module: their positions in the trace, and `name` or `name+0x10`; for
+    one touch, by address."""
+    is_data = trace.kinds[mine] == traces.DATA
+    code, data = mine[~is_data], mine[is_data]
+    groups = symbols.ranges.innermost(trace.addresses[code])
+    granules = trace.addresses[data] & ~np.uint64(traces.GRANULE - 1)
+    query, overlapping = symbols.ranges.overlapping(granules, granules + np.uint64(traces.GRANULE))
+    touch = np.concatenate([code[groups >= 0], data[query]])
+    group = np.concatenate([groups[groups >= 0], overlapping])
+    order = np.lexsort((group, touch))
+    used = np.unique(group)
+    known = dict(zip(used.tolist(), map(text, symbols.symbol_names(used)), strict=True))
+    for position, each in zip(touch[order].tolist(), group[order].tolist(), strict=True):
+        offset = int(trace.addresses[position]) - int(symbols.ranges.start[each])
+        yield position, known[each] + (f"+{offset:#x}" if offset > 0 else "")

@@ -43,15 +43,14 @@ def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingL
     events of the page cache."""
     opened = seen.opened(command, Launcher(end_with_us=True, ready=ready), only_read=True)
     identities = {path: identity(path) for path in opened}
-    started = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1, ready=ready,
-                           device=kinds.custom(None, None, 0))
-    document = started.document
+    document, sample = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1,
+                                    ready=ready, device=kinds.custom(None, None, 0))
     if document["fills"] is None or document["faults"] is None:
         lacks = next(iter(document["missing"]), None)
         raise Failure("what enters the page cache cannot be recorded: "
                       + (f"{lacks['what']}: {lacks['why']}" if lacks else "perf tells nothing"),
                       note=lacks["remedy"] if lacks else None)
-    return _made(document, identities), started.sample
+    return _made(document, identities), sample
 
 
 def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) -> Path:

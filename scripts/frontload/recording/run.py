@@ -64,7 +64,10 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
     # Without the variable for our own tools, which is not for the recorded program.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     is_new_folder = not folder.exists()
-    _prepare(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Failure(f"{folder}: no permission to write there",
+                      note="choose another folder with -o")
     earlier = _traces(folder)
     environment |= variables
     if ready:
@@ -103,13 +106,6 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
 
 def _new(folder: Path, before: dict[Path, tuple[int, int, int]]) -> list[Path]:
     return [path for path, identity in _traces(folder).items() if before.get(path) != identity]
-
-
-def _prepare(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise Failure(f"{folder}: no permission to write there",
-                      note="choose another folder with -o")
 
 
 def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:

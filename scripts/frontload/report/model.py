@@ -136,6 +136,7 @@ def dump(document: dict) -> bytes:
 def _variant(start: Start, page_size: int) -> dict:
     recording, seen = start.recording, start.events
     order = start.files()
+    place = {number: index for index, number in enumerate(order)} | {-1: -1}
     files = [_file(start, number, page_size) for number in order]
     sections = _numbers(seen.section)
     symbols = _numbers(name for pair in zip(seen.symbol, seen.by, strict=True) for name in pair)
@@ -154,7 +155,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "events": {
             "kind": "".join(seen.kind.tolist()),
             "time_ns": seen.time_ns.tolist(),
-            "file": _renumbered(seen.file, order),
+            "file": [place[number] for number in seen.file.tolist()],
             "offset": seen.offset.tolist(),
             "bytes": seen.bytes.tolist(),
             "cause": seen.cause.tolist(),
@@ -169,7 +170,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "section_names": list(filter(None, sections)),
         "symbols": [shown[name] for name in symbols if name],
         "phases": _phases(start),
-        "bytes": [{"file": place, **asdict(row)} for place, number in enumerate(order)
+        "bytes": [{"file": place[number], **asdict(row)} for number in order
                   for row in accounting.rows(start.places[number], recording.reads[number],
                                              start.touched[number])],
         "waste": _waste(start, order, shown),
@@ -181,11 +182,6 @@ def _numbers(texts: Iterable) -> dict:
     """The texts that columns point to, each once, in the order of first use; -1 for none."""
     found = {text: number for number, text in enumerate(dict.fromkeys(filter(None, texts)))}
     return found | dict.fromkeys(["", b""], -1)
-
-
-def _renumbered(file: np.ndarray, order: list[int]) -> list[int]:
-    place = {number: index for index, number in enumerate(order)} | {-1: -1}
-    return [place[number] for number in file.tolist()]
 
 
 def _file(start: Start, number: int, page_size: int) -> dict:

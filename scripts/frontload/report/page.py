@@ -51,9 +51,8 @@ def render(document: dict) -> bytes:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True)
     environment.filters.update(
-        shown=page_text.name, bytes=page_text.byte_count,
-        number=page_text.number, duration=page_text.duration, share=page_text.share,
-        gain=page_view.gain)
+        shown=page_text.name, bytes=page_text.byte_count, number=page_text.number,
+        duration=page_text.duration, share=page_text.share, gain=page_view.gain)
     variants = document["variants"]
     maps = page_view.file_maps(document, files)
     page = environment.get_template("page.html").render(
@@ -64,7 +63,7 @@ def render(document: dict) -> bytes:
         byte_rows=page_view.byte_rows(document, files),
         touches_known=any(variant["summary"]["touched_bytes"] is not None for variant in variants),
         phases=page_view.phases(variants), missing=page_view.missing(variants),
-        first_maps=page_view.FIRST_MAPS, machine=page_view.machine(document),
+        machine=page_view.machine(document),
         style=Markup(theme.style() + (folder / "style.css").read_text("utf-8")),
         library=Markup(library), script=Markup(script),
         policy=_policy(library, script), data=Markup(json.dumps(picture_data(

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontload.faults.waits import DISK
+from frontload.faults import waits
 from frontload.profile.trace import GRANULE
 from frontload.report import page_text as text
+from frontload.report.spans import Spans
 
-FIRST_MAPS = 6  # the others are shown on request
 # A strip is the map of a file from its first byte to its last, in columns. Each column is filled
 # from below with the share of its touched bytes, and above it with the share read for nothing.
 COLUMNS = 1000
@@ -162,30 +162,15 @@ def strip(file: dict, length: int, page_size: int) -> dict | None:
     if file["read"] is None or length <= 0:
         return None
     edges = np.arange(COLUMNS + 1) * (length / COLUMNS)
-    room = length / COLUMNS
-    read = _covered(file["read"], page_size, file["size"], edges) / room
-    if file["touched"] is None:
-        return {"read": _path(_heights(read)), "touched": None}
-    touched = np.minimum(_covered(file["touched"], GRANULE, file["size"], edges) / room, read)
-    return {"read": _path(_heights(read)), "touched": _path(_heights(touched))}
+    start, end = np.floor(edges[:-1]).astype(int), np.ceil(edges[1:]).astype(int)
 
+    def heights(runs: str, unit: int) -> np.ndarray:
+        share = Spans.from_text(runs, unit, file["size"]).between(start, end) / (end - start)
+        return np.ceil(share * HEIGHT - 1e-6).astype(int)
 
-def _covered(runs: str, unit: int, size: int, edges: np.ndarray) -> np.ndarray:
-    """How many bytes of the runs (`first+count` of units) lie in each column."""
-    if not runs:
-        return np.zeros(len(edges) - 1)
-    pairs = np.array([run.split("+") for run in runs.split()], dtype=np.int64)
-    start = np.minimum(pairs[:, 0] * unit, size)
-    end = np.minimum((pairs[:, 0] + pairs[:, 1]) * unit, size)
-    # Bytes covered before a position grow along each run and stay in between.
-    positions = np.column_stack([start, end]).ravel().astype(float)
-    covered = np.concatenate([[0], np.cumsum(end - start)])
-    values = np.column_stack([covered[:-1], covered[1:]]).ravel()
-    return np.diff(np.interp(edges, positions, values, left=0, right=covered[-1]))
-
-
-def _heights(shares: np.ndarray) -> np.ndarray:
-    return np.ceil(np.clip(shares, 0, 1) * HEIGHT - 1e-6).astype(int)
+    read = heights(file["read"], page_size)
+    return {"read": _path(read), "touched": None if file["touched"] is None else _path(
+        np.minimum(heights(file["touched"], GRANULE), read))}
 
 
 def _path(heights: np.ndarray) -> str:
@@ -217,22 +202,15 @@ def byte_rows(document: dict, files: list[ComparedFile]) -> list[dict]:
 
 
 def phases(variants: list[dict]) -> list[dict]:
-    """For each variant the processes with their phases, on one scale of time."""
-    end = max((phase["end_ns"] or phase["start_ns"] for variant in variants
-               for phase in variant["phases"]), default=0)
+    """For each variant the processes with their phases, each with its time and its waits."""
     found = []
     for variant in variants:
         processes: dict[int, list[dict]] = {}
         for phase in variant["phases"]:
-            start, last = phase["start_ns"], phase["end_ns"]
-            duration = (end if last is None else last) - start
-            waits = phase["waits_ns"]
-            disk = None if waits is None else waits.get(DISK, 0)
+            end, (disk, other) = phase["end_ns"], waits.split(phase["waits_ns"])
             processes.setdefault(phase["process"], []).append({
-                **phase, "duration": duration, "disk_wait": disk,
-                "other_wait": None if waits is None else sum(waits.values()) - disk,
-                "left": round(100 * start / end, 3) if end else 0,
-                "width": round(100 * duration / end, 3) if end else 0})
+                **phase, "duration": None if end is None else end - phase["start_ns"],
+                "disk_wait": disk, "other_wait": other})
         found.append({"variant": variant["name"], "processes": [
             {"name": variant["processes"][number]["command"], "phases": entries}
             for number, entries in sorted(processes.items())]})

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from frontload.base.errors import Failure
-from frontload.base.intervals import signed
+from frontload.base.intervals import distinct, signed
 from frontload.elf import file as elves
 from frontload.elf import front
 from frontload.elf.file import Elf
@@ -157,10 +157,9 @@ class Places:
         if self.symbols is None:
             return [b""] * len(offsets)
         groups = self.symbols.ranges.innermost(self.addresses(offsets))
-        used, which = np.unique(groups[groups >= 0], return_inverse=True)
-        names = self.symbols.symbol_names(used)
-        found = iter(which.tolist())
-        return [names[next(found)] if group >= 0 else b"" for group in groups.tolist()]
+        used = distinct(groups[groups >= 0])
+        names = dict(zip(used.tolist(), self.symbols.symbol_names(used), strict=True))
+        return [names.get(group, b"") for group in groups.tolist()]
 
 
 def _mapped(values: np.ndarray, parts: Sequence[tuple[int, int, int]], otherwise: int

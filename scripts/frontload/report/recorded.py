@@ -31,7 +31,6 @@ class Section(Part):
     name: Text
     offset: Number
     size: Number
-    address: Number
 
 
 class Segment(Part):

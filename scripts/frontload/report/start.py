@@ -55,8 +55,7 @@ def look(recording: Recording, touches: Touches | None = None, maps: Iterable[st
          binaries: Mapping[str, str] | None = None) -> Start:
     """Collects all facts about one recorded start; `binaries`: paths by build-id, of files that are
     not where they were recorded."""
-    elsewhere = {**(touches.paths() if touches else {}), **(binaries or {})}
-    places = [Places(file, elsewhere) for file in recording.files]
+    places = [Places(file, binaries) for file in recording.files]
     found = [touches.of(place, number == recording.main) if touches else (None, 0)
              for number, place in enumerate(places)]
     touched = [spans for spans, _ in found]

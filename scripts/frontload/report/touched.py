@@ -52,25 +52,18 @@ class Touches:
     def __init__(self, paths: Iterable[str]):
         self._modules: dict[str, _Module] = {}
         for path in paths:
-            self._add(path)
-
-    def _add(self, path: str) -> None:
-        trace = traces.read(path)
-        for number, module in enumerate(trace.modules):
-            build_id = module.build_id.hex()
-            mine = self._modules.setdefault(build_id or module.path, _Module(
-                module.path, build_id, module.main, []))
-            mine.traces.append(path)
-            here = trace.owners == number
-            kinds, addresses = trace.kinds[here], trace.addresses[here]
-            by_granule = np.isin(kinds, (traces.DATA, traces.CODE))
-            mine.granules = distinct(mine.granules, _granules(addresses[by_granule]))
-            mine.entries = distinct(mine.entries, addresses[~by_granule])
-            mine.has_code |= bool((kinds == traces.CODE).any())
-
-    def paths(self) -> dict[str, str]:
-        """The paths of the recorded files, by build-id."""
-        return {build_id: module.path for build_id, module in self._modules.items()}
+            trace = traces.read(path)
+            for number, module in enumerate(trace.modules):
+                build_id = module.build_id.hex()
+                mine = self._modules.setdefault(build_id or module.path, _Module(
+                    module.path, build_id, module.main, []))
+                mine.traces.append(path)
+                here = trace.owners == number
+                kinds, addresses = trace.kinds[here], trace.addresses[here]
+                by_granule = np.isin(kinds, (traces.DATA, traces.CODE))
+                mine.granules = distinct(mine.granules, _granules(addresses[by_granule]))
+                mine.entries = distinct(mine.entries, addresses[~by_granule])
+                mine.has_code |= bool((kinds == traces.CODE).any())
 
     def of(self, place: Places, is_main: bool) -> tuple[Spans | None, int]:
         """The touched bytes of a file (None if no trace has them), and the number of touched bytes

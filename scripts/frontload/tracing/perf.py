@@ -59,10 +59,6 @@ class Recorder:
     buffer_kib: int = _SMALL_BUFFER_KIB
     missing: tuple[Missing, ...] = field(default=())
 
-    @property
-    def works(self) -> bool:
-        return bool(self.events)
-
     def command(self, output: os.PathLike[str] | str, events: Sequence[str],
                 *options: str) -> list[str]:
         """The command that records the command that follows it."""

@@ -23,8 +23,6 @@ from frontload.base.errors import BadData
 from frontload.tracing import perf_script
 from frontload.tracing.perf_script import Head
 
-_FIELDS = "pid,tid,time,event,misc,ip,addr,trace"
-_REQUEST_FIELDS = "pid,tid,time,event,misc,trace"  # requests have no address
 _MMAP = re.compile(rb"PERF_RECORD_MMAP2 (-?\d+)/(-?\d+): \[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ "
                    rb"(0x[0-9a-f]+|0) ([0-9a-f]+):([0-9a-f]+) (\d+) (\d+)\]: (\S{4}) (.*)$",
                    re.DOTALL)
@@ -132,15 +130,10 @@ class Write(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnter(Record):
-    """A system call begins."""
+class Call(Record):
+    """A system call begins, or ends."""
 
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallExit(Record):
-    pass
+    number: int | None  # None at its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +159,10 @@ class Request(Record):
     sectors: int
 
 
-def read(path: Path) -> Iterator[Record]:
-    """The records of a perf.data, by time."""
-    yield from _script(path, _FIELDS)
-
-
-def requests(path: Path) -> Iterator[Request]:
-    """The requests in a perf.data that has nothing else."""
-    for record in _script(path, _REQUEST_FIELDS):
-        if isinstance(record, Request):
-            yield record
-
-
-def _script(path: Path, fields: str) -> Iterator[Record]:
+def read(path: Path, *, has_addresses: bool = True) -> Iterator[Record]:
+    """The records of a perf.data, by time; requests have no addresses."""
+    fields = "pid,tid,time,event,misc,ip,addr,trace" if has_addresses \
+        else "pid,tid,time,event,misc,trace"
     with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryFile() as errors:
         # It would read the symbols of all programs, to no use, and into the page cache.
         command = ["perf", "script", f"--symfs={empty}", f"--input={path}", "--show-mmap-events",
@@ -241,7 +225,7 @@ def _of_the_kernel(who: tuple[int, int, int], what: bytes) -> Record | None:
 
 def _sample(who: tuple[int, int, int], flags: bytes, what: bytes) -> Record | None:
     if found := _CALL.match(what):
-        return CallEnter(*who, int(found[2])) if found[1] == b"enter" else CallExit(*who)
+        return Call(*who, int(found[2]) if found[1] == b"enter" else None)
     if found := _SWITCH.match(what):
         return Switch(*who, found[1].decode())
     if found := _FAULT.match(what):

@@ -19,17 +19,16 @@ class Region:
 
 class AddressSpace:
     def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._regions: list[Region] = []
+        self._regions: list[Region] = []  # by address
 
     def copy(self) -> "AddressSpace":
         other = AddressSpace()
-        other._starts, other._regions = self._starts.copy(), self._regions.copy()
+        other._regions = self._regions.copy()
         return other
 
     def add(self, new: Region) -> None:
         """Maps a region; earlier regions there are cut or removed."""
-        first = max(0, bisect_right(self._starts, new.start) - 1)
+        first = max(0, self._behind(new.start) - 1)
         after = first
         kept = []
         while after < len(self._regions) and self._regions[after].start < new.end:
@@ -40,12 +39,14 @@ class AddressSpace:
                 kept.append(replace(old, start=new.end,
                                     offset=old.offset + new.end - old.start))
             after += 1
-        kept = sorted([*kept, new], key=lambda region: region.start)
-        self._regions[first:after] = kept
-        self._starts[first:after] = [region.start for region in kept]
+        self._regions[first:after] = sorted([*kept, new], key=lambda region: region.start)
+
+    def _behind(self, address: int) -> int:
+        """The first region that begins behind an address."""
+        return bisect_right(self._regions, address, key=lambda region: region.start)
 
     def find(self, address: int) -> Region | None:
-        index = bisect_right(self._starts, address) - 1
+        index = self._behind(address) - 1
         if index >= 0 and address < self._regions[index].end:
             return self._regions[index]
         return None

@@ -3,10 +3,9 @@
 import argparse
 import os
 
-from frontload.base import errors
+from frontload.base import errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import STDOUT
-from frontload.base.ready import Ready
 from frontload.cli import device_options, ready_options
 from frontload.cli.arguments import (
     add_json,
@@ -18,7 +17,6 @@ from frontload.cli.arguments import (
     program_argument,
 )
 from frontload.cli.parser import Parser
-from frontload.device.kinds import Device
 
 DESCRIPTION = """\
 Try what a front does for a program: find the command that linked it, link it again, record the
@@ -117,20 +115,13 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
     ready_options.add(parser)
 
 
+@processes.unwinding_on_signals()
 def run(args: argparse.Namespace) -> int:
     words = command(args)
     if any("{}" in word for word in words) and not args.program:
         args.usage_error("{} in COMMAND needs --program PROGRAM")
     device = device_options.chosen(args)
     ready = ready_options.chosen(args, until=args.until)
-    from frontload.base import processes
-
-    with processes.unwinding_on_signals():
-        return _run(args, words, device, ready)
-
-
-def _run(args: argparse.Namespace, words: list[str], device: Device | None,
-         ready: Ready | None) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.auto import programs, trial, verdict, workload
     from frontload.auto.link_sources import Search

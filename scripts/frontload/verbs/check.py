@@ -1,7 +1,6 @@
 """frontload check: says how much of a startup profile lies in the front of a linked file."""
 
 import argparse
-import functools
 import os
 import re
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure
-from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_json, add_min_match, percentage
 from frontload.cli.parser import Parser
 
@@ -28,9 +26,8 @@ ld.frontload did not link, the front is one block of each output section.
 If the profile and the program have basic blocks, check counts the functions whose blocks are still
 those that were recorded. The others were split by blocks that they no longer have.
 
-One line tells what the loader has to do before the first instruction. With --relocations, check
-tells in full what relocations cost and what other linker options would change. This is not part of
-the verdict.
+The last lines tell what the loader has to do before the first instruction, and which options of
+the linker would change that. They are not part of the verdict.
 
 BINARY may be a folder, of an install or an unpacked package, and then the profile is a folder too:
 check looks at each program and library below BINARY that has a profile NAME.startup there (without
@@ -41,8 +38,6 @@ EXAMPLES = """\
 frontload check app --profile app.startup
 # in CI, also fail if app was linked without a front
 frontload check app --profile app.startup --require-front
-# see what the loader has to do, and which linker options would change that
-frontload check app --profile app.startup --relocations
 # check all programs and libraries of an install that have a profile
 frontload check debian/tmp --profile debian/startup
 # list all missing names, for a script
@@ -70,8 +65,6 @@ def make_parser() -> Parser:
     parser.add_argument("--require-front", action="store_true",
                         help="fail if BINARY was linked without a front, wherever an order file or "
                         "chance put things")
-    parser.add_argument("--relocations", action="store_true",
-                        help="also show what relocations cost, and what would change that")
     add_json(parser, "JSON, with all missing names,")
     return parser
 
@@ -93,15 +86,14 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     from frontload.elf import file as elf
     from frontload.elf import relocations
     from frontload.elf.loading import read_loading
-    from frontload.profile import coverage, front_report, shapes
+    from frontload.profile import coverage, front_report
     from frontload.profile import format as profile
     from frontload.profile import resolver as names
 
     linked = elf.read(binary)
     linked.linked_symbols()  # refuses a file without symbols, with a remedy
-    read = functools.cache(lambda: profile.read(profile_path))
-    resolved = names.resolve(profile_path, [binary], lambda: list(read().touches))
-    startup = read()
+    resolved = names.resolve(profile_path, [binary])
+    startup = profile.read(profile_path)
     report = coverage.examine(linked, startup, resolved.places,
                               front_report.left_out(args.front_report) if args.front_report else ())
     if not report.names:
@@ -110,7 +102,7 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     lacks_front = args.require_front and report.blocks is not None
     good = not lacks_front and coverage.suffices(report, args.min_coverage, args.min_match)
     return _Judged(binary, profile_path, startup, report,
-                   shapes.count(startup, profile_path, binary),
+                   names.count_same_blocks(startup, profile_path, binary),
                    relocations.examine(linked, read_loading(binary)), lacks_front, good)
 
 
@@ -140,9 +132,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_folder(args: argparse.Namespace) -> int:
-    if args.front_report or args.relocations:
-        raise Failure("--front-report, --relocations: are for one file", note="leave them out, or "
-                      "check one file")
+    if args.front_report:
+        raise Failure("--front-report: is for one file", note="leave it out, or check one file")
     profiles = {path.name: str(path) for path in sorted(Path(args.profile).glob("*.startup"))}
     if not profiles:
         raise Failure(f"{args.profile}: has no startup profile (*.startup)",
@@ -221,8 +212,8 @@ def _run_file(args: argparse.Namespace) -> int:
     from frontload.elf import relocations_report
     from frontload.profile import coverage, coverage_report, match, summary
 
-    judged = until_the_end(_judge(args.binary, args.profile, args))
-    startup, report, relocated = judged.startup, judged.report, judged.relocated
+    judged = _judge(args.binary, args.profile, args)
+    startup, report = judged.startup, judged.report
     if args.json:
         files.write_json(args.json, {"schema": SCHEMA, **_as_json(judged, args)})
     if args.json != files.STDOUT:
@@ -230,21 +221,18 @@ def _run_file(args: argparse.Namespace) -> int:
             errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order "
                         "file did")
         coverage_report.show(args.binary, startup, report)
-        if report.is_mostly_unnamed:
-            errors.warning(f"{args.binary}: more than a quarter of what is read with the front is "
-                           "in sections that neither the profile nor anything that it names leads "
-                           "to")
         if judged.shapes[1]:
             print("with the basic blocks that were recorded: {} of {}".format(
                 judged.shapes[0], errors.count(judged.shapes[1], "function")))
-        print(relocations_report.summary(relocated))
-        if args.relocations and relocated:
-            relocations_report.show(relocated)
+        print(relocations_report.summary(judged.relocated),
+              *relocations_report.changes(judged.relocated), sep="\n")
     # If nothing is found, more is to be said than that.
+    messages = errors.Diagnostics()
     match.judge(args.profile, report.present,
                 [entry.name.name for entry in report.missing
                  if entry.reason not in (coverage.Reason.OUTSIDE, coverage.Reason.LEFT_OUT)],
-                args.min_match if report.present else 0)
+                args.min_match if report.present else 0, messages)
+    messages.show()
     if judged.good:
         return EXIT_OK
     errors.error(_why_not(judged, args))

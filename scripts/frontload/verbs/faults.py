@@ -51,17 +51,17 @@ def make_parser() -> Parser:
     return parser
 
 
+@processes.unwinding_on_signals()
 def run(args: argparse.Namespace) -> int:
     device, ready = device_options.chosen(args), ready_options.of_recording(args)
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
 
     with processes.unwinding_on_signals():
-        started = start.record(
+        made, sample = start.record(
             args.command, args.name, condition=args.condition, evict=args.evict,
             evict_seen=args.evict_seen, allow_warm=args.allow_warm, until=args.until,
             warmup=args.warmup, ready=ready, device=device, extra=args.extra)
-    made, sample = started.document, started.sample
     if args.json:
         write_output(args.json, document.dump(made))
     if args.json != STDOUT:

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
-from frontload.base.ready import Ready
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, count, named
 from frontload.cli.parser import Parser
-from frontload.device.kinds import Device
 from frontload.measure.conditions import ORDER, SELECTIVELY_COLD, WARM
 from frontload.measure.plan import RUNS, STDOUT, Plan, count_runs, make_variants
 
@@ -82,14 +80,10 @@ def _compared(text: str) -> str:
     return STDOUT if text == files.STDOUT else text
 
 
+@processes.unwinding_on_signals()
 def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
     ready = ready_options.chosen(args, function=args.until)
-    with processes.unwinding_on_signals():
-        return _measure(args, device, ready)
-
-
-def _measure(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> int:
     # Imported here because numpy and scipy take most of a second, which --help need not pay.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from frontload.base import errors, files, response_files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, BadData, Failure
-from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_min_match
 from frontload.cli.parser import Parser
 from frontload.order.bfd import KINDS, bfd
@@ -39,7 +38,6 @@ FORMATS = {
     "llvm-profdata": TEMPORAL,
     "clang": CLANG,
 }
-FIRST_TOUCH, BALANCED = "first-touch", "bp"
 # Parts that compilers add to each link, by name in a profile: of objects, of source files if it was
 # made without a map, and of symbols that are not local.
 _ADDED = re.compile(rb"(?:.*/)?(?:[A-Za-z]*crt[A-Za-z0-9]*\.o|crtstuff\.c)")
@@ -51,7 +49,7 @@ in first-touch order.
 A linker may reject or ignore names that do not exist. So the file gets only names that the program
 as last linked (--binary), or the objects and archives to be linked (--objects), define. If these
 are less than --min-match percent of the profile's names, nothing is written. Several profiles of a
-program are scenarios: they are merged, unless the linker or --algorithm bp uses each by itself.
+program are scenarios: they are merged, unless the linker uses each by itself.
 """
 EXAMPLES = """\
 # for the lld of your toolchain
@@ -80,9 +78,6 @@ def make_parser() -> Parser:
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
                        help="the objects and archives to be linked, to look up names in; @FILE "
                        "is a response file that lists such files")
-    parser.add_argument("--algorithm", choices=(FIRST_TOUCH, BALANCED), default=FIRST_TOUCH,
-                        help="how to order: by first touch (the default), or by LLVM's balanced "
-                        "partitioning, which llvm-profdata computes")
     add_min_match(parser)
     group = parser.add_argument_group(f"with --linker {_BFD}")
     group.add_argument("--linker-path", metavar="PATH", default="ld.bfd",
@@ -113,16 +108,11 @@ def _format(args: argparse.Namespace) -> Format:
 
 def run(args: argparse.Namespace) -> int:
     chosen = _format(args)
-    if args.algorithm != FIRST_TOUCH and not chosen.any_order:
-        others = ", ".join(linker for linker, each in FORMATS.items() if each.any_order)
-        raise Failure(f"--linker {args.linker} takes no --algorithm",
-                      note=f"leave it out, or use one of {others}")
     objects = [each for given in args.objects for each in _listed(given)]
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         path = args.profiles[0] if len(args.profiles) == 1 else _merged(args.profiles, folder)
-        request = until_the_end(Request(
-            path, lambda: profile.read(path), args.linker, args.binary, objects,
-            args.profiles if len(args.profiles) > 1 else [], args.algorithm == BALANCED))
+        request = Request(path, args.linker, args.binary, objects,
+                          args.profiles if len(args.profiles) > 1 else [])
         order = chosen.make(request)
         startup = request.profile
     label = ", ".join(args.profiles)
@@ -135,7 +125,9 @@ def run(args: argparse.Namespace) -> int:
         errors.note(f"{label}: {errors.count(added, 'name')} of crt1.o, crtbegin.o and the like, "
                     "which the compiler adds to each link: missing unless --objects has these, too")
     if args.binary or objects:
-        match.judge(label, order.found, order.missing, args.min_match)
+        messages = errors.Diagnostics()
+        match.judge(label, order.found, order.missing, args.min_match, messages)
+        messages.show()
     if order.data:
         files.write_output(args.output, order.data)
     for warning in order.warnings:
@@ -174,6 +166,7 @@ def _merged(paths: list[str], folder: str) -> str:
     for path in paths:
         merger.add(path)
     result, merged = merger.result(), Path(folder, "merged.startup")
+    merger.diagnostics.show()
     result.keep_generations(generations.MAX_GENERATIONS)
     merged.write_bytes(profile.to_bytes(result))
     return str(merged)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from frontload import importers
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
-from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import (
     DEFAULT_MIN_MATCH,
     count,
@@ -101,9 +100,6 @@ def make_parser() -> Parser:
     parser.add_argument("--keep-generations", metavar="N", type=count(1, MAX_GENERATIONS),
                         default=KEPT, help="how many generations the profile keeps, the newest "
                         f"ones (default %(default)s, at most {MAX_GENERATIONS})")
-    parser.add_argument("--without-odd-runs", action="store_true",
-                        help="leave out runs that are unlike the others, such as those that ended "
-                        "early; without this, profile only tells which they are")
     parser.add_argument("-j", "--jobs", metavar="N", type=count(1),
                         help="how many processes share the work (default: one a processor)")
     parser.add_argument("--allow-partial", action="store_true",
@@ -115,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import format as profile
 
-    result = until_the_end(_merged(args))
+    result = _merged(args)
     left_out, names = result.keep_generations(args.keep_generations)
     if left_out:
         labels = ", ".join(each.label.decode() or "the one without a label" for each in left_out)
@@ -149,12 +145,15 @@ def _merged(args: argparse.Namespace) -> "Profile":
                       note="import the files of each build apart, and merge the profiles")
     merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial,
                           roles=args.role, jobs=args.jobs or workers.count(),
-                          without_odd_runs=args.without_odd_runs,
                           generation=args.generation or "")
-    if args.format:
-        runs.add(merger, list(inputs.expand(given, folders=False)), args.program,
-                 next(iter(args.binary), None), None if args.format == AUTO else args.format,
-                 args.min_match)
-    else:
-        merger.add_all(list(inputs.expand(given)))
-    return merger.result()
+    messages = merger.diagnostics
+    try:
+        if args.format:
+            runs.add(merger, list(inputs.expand(given, messages, folders=False)), args.program,
+                     next(iter(args.binary), None), None if args.format == AUTO else args.format,
+                     args.min_match)
+        else:
+            merger.add_all(list(inputs.expand(given, messages)))
+        return merger.result()
+    finally:
+        messages.show()

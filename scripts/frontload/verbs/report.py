@@ -85,11 +85,7 @@ def run(args: argparse.Namespace) -> int:
     from frontload.profile import trace
     from frontload.report import model
 
-    if args.variant:
-        with processes.unwinding_on_signals():
-            recordings = _record(args, device, ready)
-    else:
-        recordings = _read(args.inputs)
+    recordings = _record(args, device, ready) if args.variant else _read(args.inputs)
     names = [recording.variant for recording in recordings]
     if len(set(names)) < len(names):
         raise Failure("two variants have the same name",
@@ -120,6 +116,7 @@ def _read(inputs: list[str]) -> list:
     return found
 
 
+@processes.unwinding_on_signals()
 def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> list:
     """Records a start of each variant, from cold."""
     from frontload.faults import document, start
@@ -128,14 +125,14 @@ def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None
 
     found = []
     for variant in make_variants(args.inputs, args.variant, args.evict):
-        started = start.record(variant.command, variant.name, evict=variant.files,
-                               evict_seen=args.evict_seen, allow_warm=args.allow_warm,
-                               until=args.until, ready=ready, device=device, extra=args.extra)
-        if started.sample.failed:
-            raise Failure(started.sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
+        made, sample = start.record(
+            variant.command, variant.name, evict=variant.files, evict_seen=args.evict_seen,
+            allow_warm=args.allow_warm, until=args.until, ready=ready, device=device,
+            extra=args.extra)
+        if sample.failed:
+            raise Failure(sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
                           note="frontload faults --ignore-failure --json FILE records it anyway, "
                                "and report takes that FILE")
-        made = started.document
         # A page without any fault is useless, so the remedies are reported at once.
         for each in made["missing"] if made["faults"] is None else ():
             errors.warning(f"{variant.name}: not recorded: {each['what']}: {each['why']}")

@@ -104,17 +104,22 @@ class _Binaries:
         from frontload.profile import binaries
 
         self._trace = trace.path
-        self._given = binaries.Binaries(given) if given else None
-        self._recorded = binaries.Binaries(None)
+        self._messages = errors.Diagnostics()
+        self._given = binaries.Binaries(given, self._messages) if given else None
+        self._recorded = binaries.Binaries(None, self._messages)
 
     def of(self, module):
-        if module.main and self._given:
-            return self._given.of(module, self._trace).linked
         try:
+            if module.main and self._given:
+                return self._given.of(module, self._trace).linked
             return self._recorded.of(module, self._trace).linked
         except Failure as problem:
-            errors.warning(f"{problem}: its touches have addresses only")
+            if module.main and self._given:
+                raise
+            self._messages.warning(f"{problem}: its touches have addresses only")
             return None
+        finally:
+            self._messages.show()
 
 
 def _of(document: dict) -> str:

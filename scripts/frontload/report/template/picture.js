@@ -21,7 +21,6 @@ class FaultPicture {
     for (const variant of data.variants) variant.previous = this.previousReads(variant);
     this.buildPanels();
     this.choose(-1);
-    new ResizeObserver(() => this.resized()).observe(panels);
   }
 
   // For each backward read, the read before it in its file.
@@ -96,11 +95,6 @@ class FaultPicture {
       this.pointing.listen(view);
       return view;
     });
-  }
-
-  resized() {
-    const width = this.views[0].svg.node().clientWidth;
-    if (width && width !== this.width) this.draw();
   }
 
   draw() {
