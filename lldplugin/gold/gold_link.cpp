@@ -50,7 +50,7 @@ static std::vector<ld_plugin_section> orderOf(const FrontLink &link, ArrayRef<co
     }
   };
   std::vector<Place> places;
-  for (auto [object, sections] : enumerate(link.sections()))
+  for (auto [object, sections] : enumerate(link.placement().byObject()))
     for (const StartupSection &section : sections)
       places.push_back({uint32_t(object), &section});
   llvm::sort(places, [](const Place &a, const Place &b) { return a.key() < b.key(); });
@@ -106,7 +106,7 @@ void GoldLink::addMade(const ld_plugin_input_file &file) {
 
 void GoldLink::countPlaced() {
   DenseSet<CachedHashStringRef> signatures;
-  for (auto [object, sections] : zip_equal(objects, link.sections())) {
+  for (auto [object, sections] : zip_equal(objects, link.placement().byObject())) {
     if (sections.empty())
       continue;
     DenseSet<uint32_t> copies;
@@ -118,16 +118,16 @@ void GoldLink::countPlaced() {
     });
     for (const StartupSection &section : sections)
       if (!copies.contains(section.index))
-        link.place(section.name);
+        link.account().place(section.name);
   }
-  link.finish();
+  link.account().finish();
 }
 
 void GoldLink::judge() {
   isJudged = true;
   countPlaced();
-  MatchVerdict verdict =
-      link.matchSummary().judge(options.profile, options.minMatch, "--plugin-opt=min-match");
+  MatchVerdict verdict = link.account().matchSummary().judge(options.profile, options.minMatch,
+                                                             "--plugin-opt=min-match");
   if (verdict.isError)
     fail(verdict.text, verdict.note);
   linker.say(LDPL_INFO, verdict.text);
@@ -140,7 +140,7 @@ void GoldLink::end() {
   if (!isJudged)
     judge();
   if (!options.report.empty())
-    if (Error e = writeFrontReport(options.report, linker.output, link, std::nullopt, Weighing()))
+    if (Error e = writeFrontReport(options.report, linker.output, link, std::nullopt, {}))
       fail(options.report + ": " + toString(std::move(e)),
            "choose another place with --plugin-opt=report=FILE, or leave it out");
 }

@@ -1,7 +1,7 @@
 //===- front_output.cpp - what happens to a linked file with a front -------===//
 
 #include "lld/front_output.h"
-#include "plan/code_padding.h"
+#include "lld/held_output.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
 #include "plan/linear_segments.h"
@@ -31,8 +31,8 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   facts.checksEnd = !options.definesEnd && !link.definesEnd();
   std::vector<std::string> unwanted = link.outputsBehind().all();
   facts.unwanted = unwanted;
-  facts.wantedBytes = link.wantedBytes();
-  std::vector<ExpectedPart> parts = link.expectedParts();
+  facts.wantedBytes = link.account().wantedBytes();
+  std::vector<ExpectedPart> parts = link.account().expectedParts();
   facts.parts = parts;
   Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
   if (!checked) {
@@ -41,10 +41,7 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
     return exitVerdict;
   }
   front = *checked;
-  if (options.frontAlign)
-    note("--front-align=" + *options.frontAlign + ": " + Twine(codePadding(contents)) +
-         " bytes of padding");
-  link.finishStrings();
+  link.account().finishStrings();
   if (front->isMostlyUnnamed())
     warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +
             " bytes that are read with the front are in sections that neither the profile nor "
@@ -81,23 +78,30 @@ int finishOutputFile(const std::string &path, const LinkOptions &options, FrontL
   return finishOutput((*output)->getBuffer(), options, link, front);
 }
 
-int publish(StagedFiles &files) {
-  if (Error e = files.publish()) {
+int publish() {
+  if (Error e = stagedFiles().publish()) {
     error(toString(std::move(e)), "nothing can be put there; link to another place");
     return exitUsage;
   }
   return EXIT_SUCCESS;
 }
 
+int stageReport(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
+                ArrayRef<EstimatedStart> starts) {
+  if (options.report.empty())
+    return EXIT_SUCCESS;
+  if (Error e = writeFrontReport(stagedFiles().stage(options.report), options.output, link, front,
+                                 starts)) {
+    error(options.report + ": " + toString(std::move(e)), "write the report to another place");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
 int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
-                const Weighing &weighing, StagedFiles &files) {
-  if (!options.report.empty())
-    if (Error e =
-            writeFrontReport(files.stage(options.report), options.output, link, front, weighing)) {
-      error(options.report + ": " + toString(std::move(e)), "write the report to another place");
-      return exitUsage;
-    }
-  return publish(files);
+                ArrayRef<EstimatedStart> starts) {
+  int code = stageReport(options, link, front, starts);
+  return code ? code : publish();
 }
 
 } // namespace frontload

@@ -9,9 +9,8 @@
 #define FRONTLOAD_LLDPLUGIN_LLD_FRONT_OUTPUT_H
 
 #include "lld/link_options.h"
-#include "plan/front_weighing.h"
+#include "plan/front_estimate.h"
 #include "plan/output_check.h"
-#include "program/staged_files.h"
 
 namespace frontload {
 
@@ -26,13 +25,15 @@ int finishOutput(llvm::MutableArrayRef<char> bytes, const LinkOptions &options, 
 int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
                      std::optional<Front> &front);
 
-/// Puts all files of a link in their places. Returns the exit code.
-int publish(StagedFiles &files);
-
-/// Writes the report, if one is wanted, and puts all files of the link in their places. Returns the
-/// exit code; after a failure all files are as they were.
+/// Writes the report, if one is wanted, to wait with the other files. Returns the exit code.
+int stageReport(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
+                llvm::ArrayRef<EstimatedStart> starts);
+/// Puts all files of a link in their places. Returns the exit code; after a failure all files are
+/// as they were.
+int publish();
+/// Does both.
 int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
-                const Weighing &weighing, StagedFiles &files);
+                llvm::ArrayRef<EstimatedStart> starts = {});
 
 } // namespace frontload
 

@@ -49,11 +49,7 @@ private:
   void finish() {
     hookCalls.require(Hook::UnlinkAsync);
     auto *bytes = reinterpret_cast<char *>(buffer->getBufferStart());
-    auto discardAll = [&] {
-      discard();
-      staged->discard();
-    };
-    if (int code = finishBytes({bytes, buffer->getBufferSize()}, !temporary.empty(), discardAll))
+    if (int code = finishBytes({bytes, buffer->getBufferSize()}, !temporary.empty()))
       lld::exitLld(code);
     isFinished = true;
   }

@@ -1,7 +1,7 @@
 //===- held_output.h - the output is held back until it is good ------------===//
 //
-// lld removes the previous output before it writes the new one. In a link with a front, the output
-// and its report are staged instead (program/staged_files.h). lld still has the final name of the
+// lld removes the previous output before it writes the new one. Here the output and the report
+// of the front are staged instead (program/staged_files.h). lld still has the final name of the
 // output, which is in its messages, in lists of dependencies and in the tar of --reproduce.
 //
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,6 @@
 
 #include "program/staged_files.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include <functional>
 #include <string>
 
@@ -21,9 +20,7 @@ namespace frontload {
 StagedFiles &stagedFiles();
 
 /// Finishes the bytes of the output, which may be a file or not, and returns an exit code.
-/// `discard` gives up all files of the link.
-using FinishBytes = std::function<int(llvm::MutableArrayRef<char>, bool isFile,
-                                      llvm::function_ref<void()> discard)>;
+using FinishBytes = std::function<int(llvm::MutableArrayRef<char>, bool isFile)>;
 
 /// Holds back what lld writes from now on as `output`. Its bytes go through `finish` first.
 void holdOutput(std::string output, FinishBytes finish);

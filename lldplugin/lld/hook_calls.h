@@ -51,7 +51,7 @@ private:
   std::array<std::atomic<bool>, numHooks> calls = {};
 };
 
-/// The calls of this process, which makes one link.
+/// The calls of this process, which makes one link with a front.
 inline HookCalls hookCalls;
 
 } // namespace frontload

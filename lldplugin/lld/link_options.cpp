@@ -119,18 +119,10 @@ static bool readOwn(ArrayRef<const char *> args, size_t &i, LinkOptions &options
 }
 
 static void readKeyword(LinkOptions &o, StringRef value) { // -z
-  using enum PlainTraits::Separation;
-  PlainTraits &plain = o.traits.plain;
-  if (value == "separate-code")
-    plain.separation = Code;
-  else if (value == "separate-loadable-segments")
-    plain.separation = All;
-  else if (value == "noseparate-code")
-    plain.separation = None;
-  else if (value == "pack-relative-relocs" || value == "nopack-relative-relocs")
+  if (value == "pack-relative-relocs" || value == "nopack-relative-relocs")
     o.decidesPacking = true;
-  else if (value.consume_back("keep-text-section-prefix"))
-    plain.keepsTextPrefix = value.empty();
+  else if (value.consume_front("max-page-size="))
+    value.getAsInteger(0, o.traits.maxPage);
 }
 
 static void readLibrary(LinkOptions &o, StringRef value) {
@@ -151,8 +143,6 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
                             : v == "safe" ? Folding::Listed
                                           : Folding::None;
        }},
-      {"rosegment|no-rosegment", Flag,
-       [](auto &o, auto v) { o.traits.plain.hasRosegment = v == "rosegment"; }},
       {"E|export-dynamic", Flag, [](auto &o, auto) { o.exportsAll = true; }},
       // The C library of the link.
       {"pack-dyn-relocs", Value, [](auto &o, auto) { o.decidesPacking = true; }},

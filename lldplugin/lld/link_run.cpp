@@ -9,6 +9,7 @@
 #include "plan/other_script.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -35,12 +36,22 @@ void LinkRun::addScript(MemoryBufferRef mb) {
   scripts.push_back(mb.getBuffer());
 }
 
+/// What was read of pipes, which can be read once, for a link that begins again without a front.
+static StringMap<MemoryBufferRef> piped;
+static std::mutex pipedMutex;
+
 std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef path) {
+  sys::fs::file_status status;
+  bool isPipe = !sys::fs::status(path, status) && status.type() == sys::fs::file_type::fifo_file;
+  if (std::lock_guard lock(pipedMutex); isPipe && piped.contains(path))
+    return piped.lookup(path);
   // Before the file is read, so that a write in between is noticed.
   FileIdentity identity = options.instead ? identityOf(path.str()) : FileIdentity();
   std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
   if (!buffer)
     return buffer;
+  if (std::lock_guard lock(pipedMutex); isPipe)
+    piped.try_emplace(path, *buffer);
   file_magic magic = identify_magic(buffer->getBuffer());
   // lld takes a file of unknown format for a script.
   if (makesFront() && scriptDepth && magic == file_magic::unknown)
@@ -149,7 +160,7 @@ void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
   hookCalls.require(Hook::SplitSections);
-  placing.begin(*front);
+  placing.begin(front->account());
   realProcessSectionCommands(linkerScript);
   placing.end();
   if (!noteObject.empty())
@@ -157,18 +168,21 @@ void LinkRun::placeSections(void *linkerScript) {
   if (!placing.hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
-  front->finish();
+  front->account().finish();
   judge();
 }
 
 void LinkRun::judge() const {
   if (int code = tellMatches(*front, options.minMatch))
     lld::exitLld(code);
+  if (options.placed)
+    options.placed(*front);
 }
 
 /// Without this, a profile that no longer fits would silently cost users the front.
 int tellMatches(const FrontLink &link, double minMatch) {
-  MatchVerdict verdict = link.matchSummary().judge(link.profilePath(), minMatch, "--min-match");
+  MatchVerdict verdict =
+      link.account().matchSummary().judge(link.profilePath(), minMatch, "--min-match");
   if (verdict.isError) {
     error(verdict.text, verdict.note);
     return exitVerdict;

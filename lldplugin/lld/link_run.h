@@ -8,10 +8,11 @@
 //   plan    all inputs are open: the profile's names are matched, and the startup set is decided,
 //           in other threads. It is complete when link-time optimization is over
 //   place   lld gives sections to output sections, those of the front in first-touch order
-//   judge   all sections have a place, and nothing is written: the last moment to refuse the link
+//   judge   all sections have a place, and nothing is written: the last moment to refuse the link,
+//           or to link without a front
 //
-// What follows is in linking.cpp: lld writes the output, which is checked, weighed, and gets its
-// note, and then takes its place with the report.
+// What follows is in linking.cpp: lld writes the output, which is checked, and gets its note, and
+// then takes its place with the report.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,8 @@ public:
     std::function<FrontLink &()> awaitLink = {};
     /// The link fails if less than this percentage of the profile's names is found.
     double minMatch = 0;
+    /// Called when all sections have a place, and nothing is written. May end the process.
+    std::function<void(const FrontLink &)> placed = {};
     /// Called in place of the link when the front is planned; the process exits with its result.
     std::function<int(const LinkInputs &)> instead = {};
     /// A file that is an input like others, so that --dependency-file and --reproduce list it.

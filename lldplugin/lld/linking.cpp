@@ -10,10 +10,9 @@
 #include "lld/lld_hooks.h"
 #include "lld/packed_relocations.h"
 #include "other_lld/child_process.h"
+#include "plan/front_estimate.h"
 #include "plan/front_report.h"
-#include "plan/front_weighing.h"
 #include "profile/profile_file.h"
-#include "llvm/Support/FileSystem.h"
 #include <future>
 #include <variant>
 
@@ -73,39 +72,25 @@ int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
   return exitUsage;
 }
 
-/// Weighs the front. Returns whether it is not worth having, and says so; never with
-/// --front-always.
-static bool isWorse(MutableArrayRef<char> bytes, const LinkOptions &options, const FrontLink &link,
-                    const Front &front, Weighing &weighing) {
-  auto weighed = weighFront({bytes.data(), bytes.size()}, front, link);
-  if (!weighed) // nothing that could be started: the file was checked
-    return consumeError(weighed.takeError()), false;
-  weighing = std::move(*weighed);
-  const WeighedStart *worst = weighing.worst();
-  if (!worst || options.choice == LinkOptions::FrontChoice::Always)
-    return false;
-  note(options.output + ": linked without a front: " + describe(*worst) +
-       " (--front-always keeps it)");
-  return true;
-}
-
 int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
   LinkRun run({.listed = options.profile});
   installHooks(run);
-  return runLld(args) ? EXIT_SUCCESS : exitVerdict;
+  holdOutput(options.output, [](MutableArrayRef<char>, bool) { return EXIT_SUCCESS; });
+  return runLld(args) ? publish() : exitVerdict;
 }
 
-/// Starts the link again, without a front. Returns only if that fails.
-static int linkAgainWithoutFront(ArrayRef<const char *> args, const LinkOptions &options,
-                                 const FrontLink &link, const Weighing &weighing) {
-  StagedFiles files;
-  if (int code = publishLink(options, link, std::nullopt, weighing, files))
-    return code;
-  std::string self = sys::fs::getMainExecutable(args[0], reinterpret_cast<void *>(&linkAsIs));
-  std::vector<std::string> own(args.begin() + 1, args.end());
-  own.insert(own.end(), {"--startup-profile=" + options.profile, "--front-never"});
-  error(toString(becomeProgram({self, {}, own})), "link without --startup-profile");
-  return exitUsage;
+/// Links again without a front, and ends the process, if a start is worse with one, unless
+/// --front-always says that it stays. Nothing is written yet.
+static void stepAside(ArrayRef<const char *> args, const LinkOptions &options,
+                      const FrontLink &link, ArrayRef<EstimatedStart> starts) {
+  const EstimatedStart *worst = worstOf(starts);
+  if (!worst || options.choice == LinkOptions::FrontChoice::Always)
+    return;
+  note(options.output + ": linked without a front: " + worst->describe() +
+       " (--front-always keeps it)");
+  stagedFiles().discard();
+  int code = stageReport(options, link, std::nullopt, starts);
+  lld::exitLld(code ? code : linkWithoutFront(args, options));
 }
 
 /// Has another lld link with a front: the built-in one only reads the inputs. `lldArgs` are `args`
@@ -121,7 +106,7 @@ static int linkPlanned(ArrayRef<const char *> args, std::vector<const char *> ll
     int code = tellMatches(link, options.minMatch);
     if (code == EXIT_SUCCESS)
       code = finishOutputFile(linked, options, link, front);
-    return code ? code : publishLink(options, link, front, Weighing(), stagedFiles());
+    return code ? code : publishLink(options, link, front);
   };
   options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
   LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
@@ -167,36 +152,33 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   ReadingLink reading(options.profile, options.traits);
   if (isOther)
     return linkPlanned(args, lldArgs, options, reading);
+  std::vector<EstimatedStart> starts;
   LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
                .minMatch = options.minMatch,
+               .placed =
+                   [&](const FrontLink &link) {
+                     starts = estimateStarts(link);
+                     stepAside(args, options, link, starts);
+                   },
                .listed = options.profile});
   installHooks(run);
   std::optional<Front> front;
-  Weighing weighing;
-  holdOutput(
-      options.output, [&](MutableArrayRef<char> bytes, bool isFile, function_ref<void()> discard) {
-        FrontLink &link = reading.await();
-        hookCalls.require(Hook::ProcessSectionCommands); // the hook itself requires those before it
-        if (!isFile)
-          return EXIT_SUCCESS;
-        if (int code = finishOutput(bytes, options, link, front))
-          return code;
-        if (!front || !isWorse(bytes, options, link, *front, weighing))
-          return EXIT_SUCCESS;
-        discard();
-        return linkAgainWithoutFront(args, options, link, weighing);
-      });
+  holdOutput(options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
+    FrontLink &link = reading.await();
+    hookCalls.require(Hook::ProcessSectionCommands); // the hook itself requires those before it
+    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
+  });
   if (!runLld(lldArgs)) {
     if (reading.awaited())
       reading.awaited()->awaitPlanner(); // its data is about to go
     return exitVerdict;
   }
   FrontLink &link = reading.await();
-  if (link.isFinished() != hasFinishedOutput())
+  if (link.account().isFinished() != hasFinishedOutput())
     hookCalls.endWithout(Hook::CreateOutput);
-  if (!link.isFinished()) // no link: --version, --thinlto-index-only
+  if (!link.account().isFinished()) // no link: --version, --thinlto-index-only
     options.report.clear();
-  return publishLink(options, link, front, weighing, stagedFiles());
+  return publishLink(options, link, front, starts);
 }
 
 } // namespace frontload

@@ -91,7 +91,7 @@ int wrapGetPriority(StringRef name) {
 void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
   realReplace(kept, folded);
   if (FrontLink *link = run ? run->link() : nullptr)
-    link->fold(nameOf(folded));
+    link->account().fold(nameOf(folded).data());
 }
 
 /// lld's own order of sections, without those of the front.

@@ -30,7 +30,7 @@ public:
   SectionList sections;
 
   /// lld begins to place sections, and has placed them. Between these calls it asks the next two.
-  void begin(FrontLink &link) { front = &link; }
+  void begin(FrontAccount &account) { front = &account; }
   void end();
   bool isOn() const { return front; }
 
@@ -68,7 +68,7 @@ private:
   void checkSorted() const;
   void shortenList();
 
-  FrontLink *front = nullptr; ///< while lld places sections
+  FrontAccount *front = nullptr; ///< while lld places sections
   Current current;
   std::array<Awaited, numPatterns> awaited;
   bool isAwaiting = false; ///< whether the first of our patterns was met

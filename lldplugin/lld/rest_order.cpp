@@ -20,9 +20,9 @@ SectionOrder restOf(const SectionOrder &order, const FrontLink &link, bool order
   std::vector<std::tuple<unsigned, int, const lld::elf::InputSectionBase *>> front;
   for (auto [section, position] : order) {
     StringRef name = nameOf(section);
-    if (!link.patternFor(name))
+    if (!link.placement().patternFor(name))
       rest.try_emplace(section, position);
-    else if (ordersFront && link.isCodeOfAllRuns(name))
+    else if (ordersFront && link.placement().isCodeOfAllRuns(name))
       front.emplace_back(heatOf(name), position, section);
   }
   llvm::sort(front);

@@ -97,7 +97,7 @@ template <class T> static StringRef bytesOf(const std::vector<T> &items) {
   return {reinterpret_cast<const char *>(items.data()), items.size() * sizeof(T)};
 }
 
-using PlannedSections = ArrayRef<FrontLink::PlannedSection>;
+using PlannedSections = ArrayRef<PlannedSection>;
 
 /// Splits `planned`, which ascends by object, into the sections of each object.
 static std::vector<PlannedSections> splitByObject(PlannedSections planned) {
@@ -124,7 +124,7 @@ static std::vector<std::vector<MarkableName>> lookAtAll(const LinkInputs &inputs
 }
 
 /// The patch that marks a section in the file at `begin`; none if there are too many marks.
-static std::optional<frontload_plan_patch> patchFor(const FrontLink::PlannedSection &section,
+static std::optional<frontload_plan_patch> patchFor(const PlannedSection &section,
                                                     const char *begin) {
   std::optional<Mark> mark = markFor(*section.pattern, section.order);
   if (!mark)
@@ -174,7 +174,7 @@ Expected<LinkPlan> LinkPlan::make(const LinkInputs &inputs, FrontLink &link, Str
   llvm::sort(files, [](const auto &a, const auto &b) {
     return a.buffer.getBufferStart() < b.buffer.getBufferStart();
   });
-  std::vector<FrontLink::PlannedSection> planned = link.plannedSections();
+  std::vector<PlannedSection> planned = link.placement().sections().vec();
   llvm::sort(planned, [](const auto &a, const auto &b) {
     return std::tie(a.object, a.name) < std::tie(b.object, b.name);
   });
@@ -198,7 +198,7 @@ Expected<LinkPlan> LinkPlan::make(const LinkInputs &inputs, FrontLink &link, Str
       if (patch)
         file.patches.try_emplace(patch->offset, *patch);
       else
-        link.keepPlace(section.name);
+        link.account().keepPlace(section.name);
     }
   }
   for (const auto &[identity, file] : patched)

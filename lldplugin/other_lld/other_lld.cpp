@@ -181,7 +181,7 @@ int Run::run() {
   if (Error e = tellPlaced(*finished))
     return fail(std::move(e), "link without --front-report");
   plan->tellStrings(link);
-  link.finish();
+  link.account().finish();
   return EXIT_SUCCESS;
 }
 

@@ -47,12 +47,12 @@ bool placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef 
   DenseSet<const InputObject *> present;
   for (const KnownSection &section : sections)
     if (hasName(section) && isThere.lookup(hashName(section.symbol))) {
-      link.place(section.name);
+      link.account().place(section.name);
       present.insert(section.object);
     }
   for (const KnownSection &section : sections)
     if (!hasName(section) && (!section.object->isLazy || present.contains(section.object)))
-      link.place(section.name);
+      link.account().place(section.name);
   return hasSymbols;
 }
 
@@ -117,7 +117,7 @@ void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map)
       auto it = byName.find(name);
       bool isFound = it != byName.end() && !it->second.empty();
       if (isFound)
-        link.place(it->second.pop_back_val());
+        link.account().place(it->second.pop_back_val());
       return isFound;
     };
     if (!place(line))
@@ -127,7 +127,7 @@ void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map)
       continue;
     last = object;
     if (auto it = merged.find(object); it != merged.end()) {
-      llvm::for_each(it->second, [&](const char *name) { link.place(name); });
+      llvm::for_each(it->second, [&](const char *name) { link.account().place(name); });
       merged.erase(it);
     }
   }

@@ -11,8 +11,8 @@ using namespace llvm;
 namespace frontload {
 
 static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
-                      std::optional<Front> front, const Weighing &weighing) {
-  using EntryState = FrontLink::EntryState;
+                      std::optional<Front> front, ArrayRef<EstimatedStart> starts) {
+  const FrontAccount &account = link.account();
   json::OStream j(os, /*IndentSize=*/2);
   j.object([&] {
     j.attribute("schema", "frontload-front-report/1");
@@ -35,29 +35,31 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
           j.attribute("major_faults", of.majorFaults);
         });
       };
-      for (const WeighedStart &start : weighing.starts)
+      for (const EstimatedStart &start : starts)
         j.object([&] {
           j.attribute("share", start.share);
           reads("front", start.front);
           reads("plain", start.plain);
         });
     });
-    j.attribute("objects", link.placedObjects());
-    j.attribute("kept", link.keptSections());
+    j.attribute("objects", account.placedObjects());
+    j.attribute("kept", account.keptSections());
     j.attributeObject("classes", [&] {
       for (SectionClass c : {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro,
                              SectionClass::Data, SectionClass::Bss})
         j.attributeObject(toString(c), [&] {
-          j.attribute("sections", link.placed(c).sections);
-          j.attribute("referred", link.placed(c).referred);
-          j.attribute("bytes", link.placed(c).bytes);
+          j.attribute("sections", account.placed(c).sections);
+          j.attribute("referred", account.placed(c).referred);
+          j.attribute("bytes", account.placed(c).bytes);
         });
     });
     j.attributeObject("names", [&] {
-      j.attribute("total", uint64_t(link.entryStates().size()));
-      j.attribute("placed", link.count(EntryState::Placed));
-      j.attribute("unmovable", link.count(EntryState::Unmovable));
-      auto entries = [&] { return zip_equal(link.startupProfile().entries, link.entryStates()); };
+      j.attribute("total", uint64_t(account.entryStates().size()));
+      j.attribute("placed", account.count(EntryState::Placed));
+      j.attribute("unmovable", account.count(EntryState::Unmovable));
+      auto entries = [&] {
+        return zip_equal(link.startupProfile().entries, account.entryStates());
+      };
       j.attributeArray("left_out", [&] {
         for (auto [entry, state] : entries())
           if (state == EntryState::LeftOut)
@@ -112,9 +114,9 @@ std::optional<Refusal> checkReportPath(StringRef report, ArrayRef<StringRef> oth
 }
 
 Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,
-                       std::optional<Front> front, const Weighing &weighing) {
+                       std::optional<Front> front, ArrayRef<EstimatedStart> starts) {
   return writeOutputFile(path,
-                         [&](raw_ostream &os) { writeJson(os, output, link, front, weighing); });
+                         [&](raw_ostream &os) { writeJson(os, output, link, front, starts); });
 }
 
 } // namespace frontload

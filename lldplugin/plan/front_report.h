@@ -38,8 +38,8 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
 
+#include "plan/front_estimate.h"
 #include "plan/front_link.h"
-#include "plan/front_weighing.h"
 #include "plan/output_check.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -55,7 +55,7 @@ std::optional<Refusal> checkReportPath(llvm::StringRef report,
 
 /// Writes the report to `path`: a file is written whole or not at all, anything else in place.
 llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const FrontLink &link,
-                             std::optional<Front> front, const Weighing &weighing);
+                             std::optional<Front> front, llvm::ArrayRef<EstimatedStart> starts);
 
 } // namespace frontload
 

@@ -91,8 +91,8 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
     // The loader relocates data in every run.
-    uint32_t firstTier = sizeOfFirstTier(profile);
-    isIdle |= addUnnamedData(scans, firstTier ? firstTier - 1 : 0, isRelocated);
+    uint32_t endOfFirstTier = sizeOfFirstTier(profile);
+    isIdle |= addUnnamedData(scans, endOfFirstTier ? endOfFirstTier - 1 : 0, isRelocated);
     for (const auto &[name, output] : findOtherOutputs(scans, isRelocated))
       others[name] += output;
   }

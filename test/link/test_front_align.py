@@ -1,7 +1,5 @@
 """--front-align: the code of the front, and that behind it, begin at a multiple of what it says."""
 
-import re
-
 import pytest
 from abilities import needs
 from linking import Image, bare_front, check_run, compile_text, front, functions, ld, write_profile
@@ -38,7 +36,8 @@ def padding(path) -> int:
     ("-pie", "64K", 64 * KIB), ("-no-pie", "2M", 2 * MIB), ("-shared", "16384", 16 * KIB),
     ("-static", "64K", 64 * KIB), (f"-Wl,{BY_LLD}", "2M", 2 * MIB)])
 def test_code_begins_at_a_multiple(tmp_path, program, kind, said, size):
-    """In the file as in memory, with a segment that the kernel places so; and it says the price."""
+    """In the file as in memory, with a segment that the kernel places so; at the price that the
+    help tells."""
     linked = front(tmp_path, program, kind, f"-Wl,--front-align={said}")
     segments = load_segments(linked.path)
     for name in (".text.front", ".text"):
@@ -47,8 +46,7 @@ def test_code_begins_at_a_multiple(tmp_path, program, kind, said, size):
         [segment] = [s for s in segments if s["p_flags"] & 1
                      and s["p_vaddr"] <= section["sh_addr"] < s["p_vaddr"] + s["p_memsz"]]
         assert segment["p_align"] % size == 0
-    told = re.search(rf"note: --front-align={said}: (\d+) bytes of padding\n", linked.said)
-    assert told and int(told[1]) == padding(linked.path) < 2 * size
+    assert padding(linked.path) < 2 * size
     assert len({s["p_vaddr"] - s["p_offset"] for s in segments}) == 1  # as with every front
 
 

@@ -99,3 +99,18 @@ def test_all_options_of_a_response_file_are_kept(tmp_path, program, profile):
     response = f"'{program}' -o '{tmp_path / 'out'}' --defsym=answer=42 --startup-profile={profile}"
     check_run("bash", "-c", f'exec "$0" {" ".join(FLAGS)} @<(echo "$1")', LD_FRONTLOAD, response)
     assert is_plain(tmp_path, program, "--defsym=answer=42")
+
+
+def test_a_pipe_among_the_inputs_is_read_once(tmp_path, program, profile):
+    check_run("bash", "-c", f'exec "$0" {" ".join(FLAGS)} -o "$1" "$2" <(cat "$3")', LD_FRONTLOAD,
+              tmp_path / "out", f"--startup-profile={profile}", program)
+    assert is_plain(tmp_path, program)
+
+
+def test_what_is_shown_is_of_the_file_that_stays(tmp_path, program, profile):
+    """A map that has gone to a pipe cannot be taken back, so nothing is written before it is clear
+    which file will be."""
+    result = run(tmp_path, program, "-Map=/dev/stdout")
+    assert result.stdout.count("VMA") == 1
+    assert ".text.front" not in result.stdout
+    assert is_plain(tmp_path, program)

@@ -1,7 +1,6 @@
 // The view of an input object: each table of it, of whatever kind.
 #include "elf/elf_object.h"
 #include "other_lld/markable_names.h"
-#include "plan/linked_sections.h"
 #include "target.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -35,6 +34,5 @@ static void readInput(StringRef bytes) {
       object.forEachSignificantSymbol([&](const auto &symbol) { visit(symbol.st_value); });
     });
     lookAtNames(bytes, names);
-    findLinkedSections(names, bytes);
   }
 }

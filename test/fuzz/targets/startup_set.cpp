@@ -26,13 +26,14 @@ static void readInput(StringRef bytes) {
   link.finishPlanning();
   link.script();
   link.laterScript();
-  for (const FrontLink::PlannedSection &section : link.plannedSections()) {
+  FrontAccount &account = link.account();
+  for (const PlannedSection &section : link.placement().sections()) {
     must(section.name >= bytes.begin() && section.name < bytes.end()); // its place tells it
-    link.meet(section.name);
-    link.place(section.name);
+    account.meet(section.name);
+    account.place(section.name);
   }
-  link.finish();
-  link.finishStrings();
-  link.expectedParts();
-  link.wantedBytes();
+  account.finish();
+  account.finishStrings();
+  account.expectedParts();
+  account.wantedBytes();
 }

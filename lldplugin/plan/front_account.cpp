@@ -1,0 +1,194 @@
+//===- front_account.cpp - what became of a front in its link --------------===//
+
+#include "plan/front_account.h"
+#include "llvm/Support/MathExtras.h"
+#include <tuple>
+
+using namespace llvm;
+
+namespace frontload {
+
+/// Most sections need at most this many bytes for their alignment.
+static constexpr uint64_t maxPadding = 16;
+
+void FrontAccount::mark(std::vector<bool> &flags, uint32_t number) {
+  flags.resize(placement.sections().size());
+  flags[number] = true;
+}
+
+std::pair<std::optional<Pattern>, std::optional<uint32_t>> FrontAccount::meet(StringRef name) {
+  ArrayRef<PlannedSection> planned = placement.sections();
+  met.push_back(name.data());
+  // All sections of the link are asked about, so a look at the next startup section is worth it.
+  bool isNext = afterMet < planned.size() && planned[afterMet].name == name.data();
+  std::optional<uint32_t> number = isNext ? afterMet : placement.numberOf(name.data());
+  if (!number)
+    return {placement.patternFor(name), std::nullopt};
+  afterMet = *number + 1;
+  if (!planned[*number].pattern)
+    mark(isLive, *number);
+  return {planned[*number].pattern, number};
+}
+
+uint32_t FrontAccount::place(uint32_t number) {
+  mark(isLive, number);
+  return placement.sections()[number].order;
+}
+
+void FrontAccount::place(const char *name) {
+  if (std::optional<uint32_t> number = placement.numberOf(name))
+    mark(isLive, *number);
+}
+
+void FrontAccount::keepPlace(const char *name) {
+  if (std::optional<uint32_t> number = placement.numberOf(name))
+    mark(isKept, *number);
+}
+
+void FrontAccount::finish() {
+  isLive.resize(placement.sections().size());
+  isKept.resize(placement.sections().size());
+  for (auto [number, section] : enumerate(placement.sections()))
+    if (isInFront(uint32_t(number))) {
+      sums[static_cast<unsigned>(section.sectionClass)] += section.sum;
+      contributors[section.object] += section.sum.sections;
+    } else if (isLive[number] && isKept[number]) {
+      numKeptSections += section.sum.sections;
+    }
+
+  states.assign(profile.entries.size(), EntryState::NotDefined);
+  auto raise = [&](uint32_t entry, EntryState state) {
+    states[entry] = std::max(states[entry], state);
+  };
+  for (const EntryPlace &place : startupSet.entryPlaces().movable) {
+    uint32_t number = *placement.numberOf(place.sectionName);
+    raise(place.entry, !isLive[number]     ? EntryState::Unused
+                       : isKept[number]    ? EntryState::Unmovable
+                       : isInFront(number) ? EntryState::Placed
+                                           : EntryState::LeftOut);
+  }
+  // Strings are not judged before the output shows them.
+  for (auto [entry, state] : enumerate(states))
+    if (startupSet.entryPlaces().isKept[entry] || profile.entries[entry].kind == EntryKind::String)
+      raise(entry, EntryState::Unmovable);
+}
+
+void FrontAccount::fold(const char *name) {
+  std::optional<uint32_t> number = placement.numberOf(name);
+  if (!number || !isInFront(*number))
+    return;
+  const PlannedSection &section = placement.sections()[*number];
+  SectionSum &left = unfolded.try_emplace(*number, section.sum).first->second;
+  if (!left.sections)
+    return;
+  // Any of the sections that share the name may be the folded one.
+  uint64_t all = left.sections;
+  SectionSum one{1, divideCeil(left.referred, all), left.bytes / all};
+  left -= one;
+  sums[static_cast<unsigned>(section.sectionClass)] -= one;
+  if (!--contributors[section.object])
+    contributors.erase(section.object);
+}
+
+void FrontAccount::finishStrings() {
+  if (!placement.uses(Pattern::Strings))
+    return;
+  for (auto [entry, state] : zip_equal(profile.entries, states))
+    if (entry.kind == EntryKind::String)
+      switch (startupSet.hotStrings().state(entry.name)) {
+      case HotStrings::State::Absent:
+        state = EntryState::NotDefined;
+        break;
+      case HotStrings::State::Elsewhere:
+        state = EntryState::Unmovable;
+        break;
+      case HotStrings::State::Placed:
+        state = EntryState::Placed;
+        break;
+      }
+}
+
+StringMap<uint64_t> FrontAccount::wantedBytes() const {
+  static constexpr std::pair<Pattern, StringRef> outputs[] = {{Pattern::Rodata, frontRodataSection},
+                                                              {Pattern::Text, frontTextSection},
+                                                              {Pattern::Data, frontDataSection},
+                                                              {Pattern::Relro, ".data.rel.ro"}};
+  StringMap<uint64_t> result;
+  for (auto [pattern, output] : outputs) {
+    // In .data.rel.ro, other sections lie behind those of the pattern.
+    bool isLimited = pattern == Pattern::Relro && placement.uses(pattern);
+    uint64_t bytes = 0;
+    for (auto [number, section] : enumerate(placement.sections()))
+      if (!isLive[number] || section.pattern != pattern)
+        continue;
+      else if (placement.isOfAllRuns(section))
+        bytes += section.sum.bytes + section.sum.sections * maxPadding;
+      else
+        isLimited = true;
+    if (isLimited)
+      result[output] = bytes;
+  }
+  return result;
+}
+
+std::vector<ExpectedPart> FrontAccount::expectedParts() const {
+  std::vector<ExpectedPart> result;
+  DenseMap<std::pair<uint32_t, uint32_t>, std::vector<LeftOutPart>> parts; // by object and section
+  for (const LeftOutPart &part : startupSet.leftOutParts())
+    parts[{part.object, part.section}].push_back(part);
+  if (parts.empty())
+    return result;
+  // Sections that no entry names lie behind these.
+  std::vector<const PlannedSection *> leading;
+  for (auto [number, section] : enumerate(placement.sections()))
+    if (isLive[number] && !isKept[number] && section.entry < profile.entries.size() &&
+        section.pattern == Pattern::NextRodata)
+      leading.push_back(&section);
+  llvm::sort(leading, [](const PlannedSection *a, const PlannedSection *b) {
+    return std::tie(a->order, a->object) < std::tie(b->order, b->object);
+  });
+  uint64_t offset = 0;
+  for (const PlannedSection *planned : leading) {
+    const auto *section = llvm::partition_point(
+        placement.byObject()[planned->object],
+        [&](const StartupSection &before) { return before.index < planned->index; });
+    for (uint64_t left = planned->sum.sections; left; ++section) {
+      if (section->name != planned->name)
+        continue;
+      --left;
+      offset = alignTo(offset, uint64_t(1) << section->alignment);
+      std::vector<LeftOutPart> own = parts.lookup({planned->object, section->index});
+      llvm::sort(own, [](const LeftOutPart &a, const LeftOutPart &b) {
+        return a.stretch.begin < b.stretch.begin;
+      });
+      for (const LeftOutPart &part : own)
+        result.push_back({part, offset});
+      offset += section->size;
+    }
+  }
+  return result;
+}
+
+MatchSummary FrontAccount::matchSummary() const {
+  MatchSummary result;
+  for (auto [index, entry, state] : enumerate(profile.entries, states))
+    switch (state) {
+    case EntryState::NotDefined:
+    case EntryState::Unused:
+      if (entry.faded)
+        ++result.faded;
+      else
+        result.missing.push_back(entry.name);
+      break;
+    case EntryState::Unmovable:
+      ++(entry.kind == EntryKind::String ? result.strings : result.kept);
+      break;
+    case EntryState::LeftOut:
+    case EntryState::Placed:
+      ++result.found;
+      result.ambiguous += startupSet.foundNames().isAmbiguous(uint32_t(index));
+    }
+  return result;
+}
+
+} // namespace frontload
