@@ -90,6 +90,11 @@ void FrontAccount::fold(const char *name) {
     contributors.erase(section.object);
 }
 
+const SectionSum &FrontAccount::left(uint32_t number) const {
+  auto folded = unfolded.find(number);
+  return folded == unfolded.end() ? placement.sections()[number].sum : folded->second;
+}
+
 void FrontAccount::finishStrings() {
   if (!placement.uses(Pattern::Strings))
     return;
@@ -122,7 +127,7 @@ StringMap<uint64_t> FrontAccount::wantedBytes() const {
       if (!isLive[number] || section.pattern != pattern)
         continue;
       else if (placement.isOfAllRuns(section))
-        bytes += section.sum.bytes + section.sum.sections * maxPadding;
+        bytes += left(uint32_t(number)).bytes + left(uint32_t(number)).sections * maxPadding;
       else
         isLimited = true;
     if (isLimited)

@@ -83,6 +83,8 @@ private:
            placement.sections()[number].region == Region::Front;
   }
   void mark(std::vector<bool> &flags, uint32_t number);
+  /// The sections of a number that the linker has not folded.
+  const SectionSum &left(uint32_t number) const;
 
   const StartupProfile &profile;
   StartupSet &startupSet;
