@@ -140,7 +140,7 @@ def predict(work: WorkFolder, program: Path, traces: Sequence[Path], recorded: s
             prefetch: str) -> list[dict]:
     """The figures of each start."""
     answer = prediction.ask(program, traces, work.binary(recorded),
-                            [f"--prefetch={prefetch}", f"--device={_DEVICE}"])
+                            [f"--prefetched={prefetch}", f"--device={_DEVICE}"])
     return [start["devices"][_DEVICE] for start in answer["predictions"]]
 
 

@@ -59,7 +59,7 @@ class Pair:
     @property
     def prefetch(self) -> str:
         """A library is asked for by its program."""
-        return "--prefetch=front" if self.front.program.kind == "shared" else "--prefetch=auto"
+        return "--prefetched=front" if self.front.program.kind == "shared" else "--prefetched=auto"
 
 
 def check(judge: Callable[..., list[Excess]], cases: Iterable, unforeseen: float,
@@ -128,7 +128,7 @@ def link_pair(case: Case, program: Program, folder: Path, weights: Sequence[int]
 def _judge(pair: Pair) -> list[Excess]:
     files = {pair.prefetch: pair.front}
     if pair.unasked:
-        files["--prefetch=none"] = pair.unasked
+        files["--prefetched=none"] = pair.unasked
     plain = pair.readings(pair.plain)
     return [problem.of(f"run {run}, {option}")
             for option, linked in files.items()

@@ -54,7 +54,7 @@ def test_the_kernel_reads_no_more(pairs, measured):
 def test_the_model_foretells_what_is_read(pairs, measured):
     """So that what is predicted of all the others holds."""
     for pair in pairs:
-        for linked, option in ((pair.plain, "--prefetch=none"), (pair.front, pair.prefetch)):
+        for linked, option in ((pair.plain, "--prefetched=none"), (pair.front, pair.prefetch)):
             for told, counted in zip(pair.readings(linked, option), measured[linked.path],
                                      strict=True):
                 described = (str(linked.path), linked.program.describe(), told, counted)

@@ -33,6 +33,6 @@ def test_a_program_linked_to_prefetch_itself_is_predicted_so(tmp_path, kind):
                      for name, flags in (("noted", []), ("asking", ["-Wl,--front-prefetch"])))
     size = HOT * 50000
     assert predict(asking)["read_bytes"] > size
-    assert predict(noted, "--prefetch=front")["read_bytes"] > size
-    assert predict(asking, "--prefetch=none")["read_bytes"] < size
+    assert predict(noted, "--prefetched=front")["read_bytes"] > size
+    assert predict(asking, "--prefetched=none")["read_bytes"] < size
     assert predict(noted)["read_bytes"] < size

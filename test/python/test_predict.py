@@ -152,8 +152,8 @@ def test_prefetching_leaves_few_faults(tmp_path, link, predict):
         return predict(*options, program.path, trace)["devices"]["hdd"]
 
     assert figures()["major_faults"] > PLACES
-    assert figures(f"--prefetch={size}")["major_faults"] < 5
-    whole = figures("--prefetch=all")
+    assert figures(f"--prefetched={size}")["major_faults"] < 5
+    whole = figures("--prefetched=all")
     assert (whole["major_faults"], whole["read_runs"]) == (0, 1)
     assert whole["read_bytes"] >= size > whole["read_bytes"] - 4096
 
@@ -204,7 +204,7 @@ def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, run, build)
     ([__file__, "trace"], 65, "give a program or a shared library"),
     (["/bin/true", "/no/such/trace"], 2, "/no/such/trace: No such file or directory"),
     (["/bin/true"], 2, "no TRACE was given"),
-    (["--prefetch=much", "/bin/true", "trace"], 2, "--prefetch=much: is not a size"),
+    (["--prefetched=much", "/bin/true", "trace"], 2, "--prefetched=much: is not a size"),
     (["--device=drum", "--list-devices"], 2, "--device=drum: is not hdd, emmc, ssd, nfs or custom"),
     (["--device=ssd,ssd", "--list-devices"], 2, "--device=ssd: is given twice"),
     (["--device=custom", "--list-devices"], 2, "needs one of --device-iops and --device-latency"),

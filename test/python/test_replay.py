@@ -84,7 +84,7 @@ def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device
     assert (program, recorded) == (tmp_path / "app.front", tmp_path / "app.default")
     assert [path.name for path in traces] == ["a.fltrace"]
     assert options == ["--device=hdd", "--read-ahead=64"]
-    assert [each[3][-1] for each in questions[1:]] == ["--prefetch=all", "--prefetch=front"]
+    assert [each[3][-1] for each in questions[1:]] == ["--prefetched=all", "--prefetched=front"]
 
 
 @pytest.mark.parametrize("change, said", [

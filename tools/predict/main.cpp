@@ -31,8 +31,8 @@ static cl::opt<std::string> recordedOption(
     "recorded", cl::value_desc("file"), cl::cat(category),
     cl::desc("The recorded build, if it is not BINARY; what it touched is found in BINARY by its "
              "name"));
-static cl::opt<std::string> prefetchOption(
-    "prefetch", cl::value_desc("size"), cl::cat(category), cl::init("auto"),
+static cl::opt<std::string> prefetchedOption(
+    "prefetched", cl::value_desc("size"), cl::cat(category), cl::init("auto"),
     cl::desc(
         "How much of BINARY's beginning is prefetched. Before it runs: front (as frontload-run "
         "does) or all (as if something read the file). Before its relocation: none, a number "
@@ -159,11 +159,11 @@ static void listDevices(ArrayRef<DeviceProfile> devices) {
 
 static constexpr StringLiteral readBefore = "all";
 
-/// The ranges that --prefetch stands for; nothing if its value is invalid.
+/// The ranges that --prefetched stands for; nothing if its value is invalid.
 static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile &program,
                                                               ArrayRef<FileSegment> segments) {
   LinkedFile file = {program.bytes(), segments};
-  StringRef asked = prefetchOption;
+  StringRef asked = prefetchedOption;
   if (asked == "auto")
     return prefetchesItself(file) ? frontRanges(file) : std::vector<FileRange>();
   if (asked == "front")
@@ -260,7 +260,7 @@ int main(int argc, char **argv) {
       orExit(readSegments(program.bytes()), binaryArgument + ": ", linkedFileNote);
   std::optional<std::vector<FileRange>> prefetch = prefetchedRanges(program, segments);
   if (!prefetch)
-    fail(exitUsage, "--prefetch=" + prefetchOption + ": is not a size",
+    fail(exitUsage, "--prefetched=" + prefetchedOption + ": is not a size",
          "give auto, front, none, all or bytes");
   std::optional<ProgramFile> recorded;
   std::optional<SymbolMap> map;
@@ -277,7 +277,7 @@ int main(int argc, char **argv) {
                        map ? &*map : nullptr,
                        std::move(*devices),
                        std::move(*prefetch),
-                       prefetchOption == readBefore || prefetchOption == "front"};
+                       prefetchedOption == readBefore || prefetchedOption == "front"};
   if (touchesOption) {
     printTouches(question, traceArguments);
     return EXIT_SUCCESS;

@@ -58,7 +58,7 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     read_ahead = place["read_ahead_kib"]
     options = [f"--device={requests.SLOW}",
                *([f"--read-ahead={read_ahead}"] if read_ahead else []),
-               *([f"--prefetch={OPENED[name].asks_for}"] if name in OPENED else [])]
+               *([f"--prefetched={OPENED[name].asks_for}"] if name in OPENED else [])]
     answer = prediction.ask(work.binary(name), traces, work.binary(recording.program), options)
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))

@@ -181,7 +181,7 @@ def _show_starts(document: dict) -> None:
 
 
 def _options(args: argparse.Namespace) -> list[str]:
-    return [f"--prefetch={args.prefetched}", *_device_options(args)]
+    return [f"--prefetched={args.prefetched}", *_device_options(args)]
 
 
 def _device_options(args: argparse.Namespace) -> list[str]:
