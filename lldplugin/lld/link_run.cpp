@@ -4,6 +4,7 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
+#include "plan/front_estimate.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
 #include "plan/other_script.h"
@@ -12,6 +13,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
+#include <future>
 
 using namespace llvm;
 
@@ -160,7 +162,12 @@ void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
   hookCalls.require(Hook::SplitSections);
-  placing.begin(front->account());
+  // Meanwhile lld places the sections, in one thread.
+  std::future<bool> isBetter;
+  placing.begin(front->account(), [&] {
+    if (options.placed)
+      isBetter = std::async(std::launch::async, isClearlyBetter, std::cref(*front));
+  });
   realProcessSectionCommands(linkerScript);
   placing.end();
   if (!noteObject.empty())
@@ -169,14 +176,14 @@ void LinkRun::placeSections(void *linkerScript) {
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
   front->account().finish();
-  judge();
+  judge(isBetter.valid() && isBetter.get());
 }
 
-void LinkRun::judge() const {
+void LinkRun::judge(bool isBetter) const {
   if (int code = tellMatches(*front, options.minMatch))
     lld::exitLld(code);
   if (options.placed)
-    options.placed(*front);
+    options.placed(*front, isBetter);
 }
 
 /// Without this, a profile that no longer fits would silently cost users the front.

@@ -41,8 +41,9 @@ public:
     std::function<FrontLink &()> awaitLink = {};
     /// The link fails if less than this percentage of the profile's names is found.
     double minMatch = 0;
-    /// Called when all sections have a place, and nothing is written. May end the process.
-    std::function<void(const FrontLink &)> placed = {};
+    /// Called when all sections have a place, and nothing is written, with whether the front is
+    /// clearly better (front_estimate.h). May end the process.
+    std::function<void(const FrontLink &, bool isBetter)> placed = {};
     /// Called in place of the link when the front is planned; the process exits with its result.
     std::function<int(const LinkInputs &)> instead = {};
     /// A file that is an input like others, so that --dependency-file and --reproduce list it.
@@ -76,7 +77,7 @@ private:
   void addObjects();
   void checkInputs() const;
   void addNote(lld::elf::Ctx &ctx, llvm::StringRef like);
-  void judge() const;
+  void judge(bool isBetter) const;
 
   const Options options;
   FrontLink *front = nullptr;

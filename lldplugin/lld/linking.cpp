@@ -156,8 +156,9 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
                .minMatch = options.minMatch,
                .placed =
-                   [&](const FrontLink &link) {
-                     starts = estimateStarts(link);
+                   [&](const FrontLink &link, bool isBetter) {
+                     if (!isBetter)
+                       starts = estimateStarts(link);
                      stepAside(args, options, link, starts);
                    },
                .listed = options.profile});

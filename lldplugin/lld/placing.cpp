@@ -45,6 +45,8 @@ void Placing::shortenList() {
   // The one name in the script that lld itself matches: plan/front_script.cpp.
   sections.shorten(told, ".bss.rel.ro");
   told.clear();
+  if (auto call = std::exchange(onMetAll, nullptr))
+    call();
 }
 
 /// Gives a section of the current pattern its place in it.

@@ -30,7 +30,12 @@ public:
   SectionList sections;
 
   /// lld begins to place sections, and has placed them. Between these calls it asks the next two.
-  void begin(FrontAccount &account) { front = &account; }
+  /// `metAll` is called when the account has met all sections; never, if only one of our patterns
+  /// has sections.
+  void begin(FrontAccount &account, std::function<void()> metAll) {
+    front = &account;
+    onMetAll = std::move(metAll);
+  }
   void end();
   bool isOn() const { return front; }
 
@@ -69,6 +74,7 @@ private:
   void shortenList();
 
   FrontAccount *front = nullptr; ///< while lld places sections
+  std::function<void()> onMetAll;
   Current current;
   std::array<Awaited, numPatterns> awaited;
   bool isAwaiting = false; ///< whether the first of our patterns was met

@@ -23,7 +23,7 @@ std::pair<std::optional<Pattern>, std::optional<uint32_t>> FrontAccount::meet(St
   bool isNext = afterMet < planned.size() && planned[afterMet].name == name.data();
   std::optional<uint32_t> number = isNext ? afterMet : placement.numberOf(name.data());
   if (!number)
-    return {placement.patternFor(name), std::nullopt};
+    return {placement.patternOfOther(name), std::nullopt};
   afterMet = *number + 1;
   if (!planned[*number].pattern)
     mark(isLive, *number);

@@ -4,15 +4,16 @@
 #include "cold_start/io_model.h"
 #include "elf/elf_object.h"
 #include "startup_set/front_worth.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TimeProfiler.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <numeric>
 #include <tuple>
 
 using namespace llvm;
@@ -48,6 +49,7 @@ static constexpr unsigned segmentShift = 40;
 namespace {
 /// Where sections lie without a front: lld sorts them by the rights of their segments.
 enum class Rights : uint8_t { Read, Execute, Relro, Write };
+constexpr unsigned numRights = 4;
 
 /// Where they lie with one (front_script.cpp). The front ends before the merged strings.
 enum class Part : uint8_t {
@@ -72,10 +74,12 @@ struct Piece {
   uint64_t size, alignment;
   Rights rights;
   Part part;
-  uint32_t output = 0;      ///< the number of its output section
-  uint32_t order = 0;       ///< in the front
-  bool isRead = true;       ///< together with the front
-  uint64_t address[2] = {}; ///< by layout
+  uint32_t output = 0;                     ///< the number of its output section
+  uint32_t order = 0;                      ///< in the front
+  bool isRead = true;                      ///< together with the front
+  uint32_t object = 0, index = 0;          ///< the number of its object, and its own in there
+  const PlannedSection *planned = nullptr; ///< of a startup section
+  uint64_t address[2] = {};                ///< by layout
 };
 /// The numbers of the pieces that are not input sections, and of the first that is one.
 enum : uint32_t { headers, dynamic, relocations, firstSection };
@@ -97,13 +101,36 @@ struct Start {
   std::vector<Touch> touches;
 };
 
+/// The sections in a link.
+class LiveSections {
+public:
+  explicit LiveSections(const FrontLink &l)
+      : link(l), placement(l.placement()), behind(l.outputsBehind().all()) {}
+  /// Calls `visit` with each section, in the order of the objects and of their section tables.
+  void forEach(function_ref<void(const Piece &)> visit);
+
+private:
+  struct Output {
+    uint32_t number; ///< from 1
+    bool isBehind;   ///< behind the front
+  };
+  Output outputOf(StringRef name);
+  template <class ELFT>
+  void forEachOf(const ElfObject<ELFT> &object, uint32_t number, ArrayRef<const char *> live,
+                 function_ref<void(const Piece &)> visit);
+
+  const FrontLink &link;
+  const Placement &placement;
+  const std::vector<std::string> behind; ///< output sections that are not worth a place
+  StringMap<Output> outputs;
+};
+
 /// Both files.
 class Files {
 public:
   explicit Files(const FrontLink &link);
   /// Whether the loaded part is no longer than a window.
   bool isReadAtOnce() const { return loadedBytes(WithFront) <= device().readaheadBytes; }
-  bool isClearlyBetter() const;
   void addAllTouches();
   std::vector<EstimatedStart> tryStarts() const;
 
@@ -111,7 +138,8 @@ private:
   uint64_t loadedBytes(Layout layout) const {
     return segments[layout].back().offset + segments[layout].back().fileBytes;
   }
-  template <class ELFT> void add(const ElfObject<ELFT> &object, uint32_t number);
+  template <class ELFT> void addRelocations(const ElfObject<ELFT> &object, uint32_t number);
+  uint32_t find(uint32_t object, uint32_t index) const;
   void layOut(Layout layout);
   void addTouch(uint32_t piece, uint64_t offset, uint32_t entry, bool isGuessed);
   void addTouches(const EntryPlace &place);
@@ -121,11 +149,7 @@ private:
   const FrontLink &link;
   const Placement &placement;
   const StartupProfile &profile;
-  const std::vector<std::string> behind; ///< output sections that are not worth a place
-  DenseSet<const char *> live;           ///< the names of all sections of the link
-  StringMap<uint32_t> outputs;           ///< numbers of output sections
   std::vector<Piece> pieces;
-  DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> numbers; ///< of pieces, by object and index
   std::vector<FileSegment> segments[2];
   std::vector<FileRange> prefetched;
   std::vector<Touch> byLoader, touches; ///< in their order
@@ -169,22 +193,103 @@ static uint64_t maxPageOf(const FrontLink &link) {
   return device().pageBytes;
 }
 
+/// The names of the sections in the link, by their object.
+static std::vector<std::vector<const char *>> liveNames(const FrontLink &link) {
+  const ArrayRef<StringRef> objects = link.inputs();
+  std::vector<uint32_t> byAddress(objects.size());
+  std::iota(byAddress.begin(), byAddress.end(), 0);
+  llvm::sort(byAddress,
+             [&](uint32_t a, uint32_t b) { return objects[a].data() < objects[b].data(); });
+  std::vector<std::vector<const char *>> result(objects.size());
+  StringRef bytes; // of the last object
+  std::vector<const char *> *names = nullptr;
+  for (const char *name : link.account().liveNames()) {
+    if (name < bytes.begin() || name >= bytes.end()) {
+      auto after = llvm::partition_point(
+          byAddress, [&](uint32_t object) { return objects[object].data() <= name; });
+      if (after == byAddress.begin())
+        continue;
+      bytes = objects[*--after];
+      names = &result[*after];
+    }
+    names->push_back(name);
+  }
+  return result;
+}
+
+/// The output section of input sections with this name, up to its second dot.
+LiveSections::Output LiveSections::outputOf(StringRef name) {
+  auto [found, isNew] = outputs.try_emplace(name);
+  if (isNew)
+    found->second = {
+        uint32_t(outputs.size()),
+        is_contained({".text", ".rodata", ".eh_frame", ".gcc_except_table", ".data"}, name) ||
+            is_contained(behind, name)};
+  return found->second;
+}
+
+template <class ELFT>
+void LiveSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
+                             ArrayRef<const char *> live, function_ref<void(const Piece &)> visit) {
+  const SmallDenseSet<const char *, 64> isLive(live.begin(), live.end());
+  StringRef lastName;
+  Output last = {};
+  for (auto [index, section] : enumerate(object.sections())) {
+    const char *address = object.nameBegin(section).data();
+    if (section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC) ||
+        !isLive.contains(address))
+      continue;
+    StringRef name = object.name(section), outputName = name.substr(0, name.find('.', 1));
+    if (lastName != outputName) {
+      lastName = outputName;
+      last = outputOf(outputName);
+    }
+    std::optional<uint32_t> planNumber = placement.numberOf(address);
+    const PlannedSection *planned = planNumber ? &placement.sections()[*planNumber] : nullptr;
+    std::optional<Pattern> pattern = planned ? planned->pattern : placement.patternOfOther(name);
+    Rights rights = rightsOf(name, section.sh_type, section.sh_flags);
+    bool isLarge = (section.sh_flags & ELF::SHF_WRITE) && section.sh_flags & ELF::SHF_X86_64_LARGE;
+    bool isBehind = last.isBehind || is_contained(behind, name);
+    Part part = isLarge ? Part::LargeData : partOf(pattern, rights, isBehind);
+    bool isRead = pattern ? planned && placement.isOfAllRuns(*planned)
+                          : part != Part::Relro || !placement.uses(Pattern::Relro);
+    visit({section.sh_size, std::max<uint64_t>(section.sh_addralign, 1), rights, part, last.number,
+           pattern && planned ? planned->order : UINT32_MAX, part < Part::Strings && isRead, number,
+           uint32_t(index), planned});
+  }
+}
+
+void LiveSections::forEach(function_ref<void(const Piece &)> visit) {
+  for (auto [number, bytes, live] : enumerate(link.inputs(), liveNames(link)))
+    if (!live.empty())
+      withElfObject(bytes, /*isLinked=*/false,
+                    [&](const auto &object) { forEachOf(object, uint32_t(number), live, visit); });
+}
+
 Files::Files(const FrontLink &l)
     : link(l), placement(l.placement()), profile(l.startupProfile()),
-      behind(l.outputsBehind().all()) {
-  live.insert_range(link.account().liveNames());
-  pieces = {{headerBytes, 1, Rights::Read, Part::Headers},
-            {dynamicBytes, 8, Rights::Relro, Part::Relro},
-            {0, 8, Rights::Read, Part::Relocations}};
-  for (auto [number, bytes] : enumerate(link.inputs()))
-    withElfObject(bytes, /*isLinked=*/false,
-                  [&](const auto &object) { add(object, uint32_t(number)); });
+      pieces({{headerBytes, 1, Rights::Read, Part::Headers},
+              {dynamicBytes, 8, Rights::Relro, Part::Relro},
+              {0, 8, Rights::Read, Part::Relocations}}) {
+  LiveSections(link).forEach([&](const Piece &piece) { pieces.push_back(piece); });
+  if (link.linkTraits().isRelocated)
+    for (auto [number, bytes] : enumerate(link.inputs()))
+      withElfObject(bytes, /*isLinked=*/false,
+                    [&](const auto &object) { addRelocations(object, uint32_t(number)); });
   for (Layout layout : {Plain, WithFront})
     layOut(layout);
 }
 
 /// Adds what the runs in the profile touch, and what the program asks for.
 void Files::addAllTouches() {
+  // A profile with data names all touched sections.
+  if (!profile.dataRuns)
+    for (auto [number, piece] : enumerate(pieces))
+      if (const PlannedSection *planned = piece.planned;
+          planned && planned->region == Region::Front && planned->sum.referred &&
+          planned->entry < profile.entries.size())
+        for (uint64_t offset = 0; offset < piece.size; offset += device().pageBytes)
+          addTouch(uint32_t(number), offset, planned->entry, false);
   for (const std::vector<EntryPlace> *places :
        {&link.entryPlaces().movable, &link.entryPlaces().kept})
     llvm::for_each(*places, [&](const EntryPlace &place) { addTouches(place); });
@@ -195,44 +300,28 @@ void Files::addAllTouches() {
     addPrefetch();
 }
 
-/// Adds the sections of an object that are in the link, and what the dynamic linker touches to
-/// relocate them.
-template <class ELFT> void Files::add(const ElfObject<ELFT> &object, uint32_t number) {
-  for (auto [index, section] : enumerate(object.sections())) {
-    const char *address = object.nameBegin(section).data();
-    if (section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC) ||
-        !live.contains(address))
-      continue;
-    StringRef name = object.name(section), output = name.substr(0, name.find('.', 1));
-    std::optional<uint32_t> planNumber = placement.numberOf(address);
-    const PlannedSection *planned = planNumber ? &placement.sections()[*planNumber] : nullptr;
-    std::optional<Pattern> pattern = placement.patternFor(name);
-    Rights rights = rightsOf(name, section.sh_type, section.sh_flags);
-    bool isBehind =
-        is_contained({".text", ".rodata", ".eh_frame", ".gcc_except_table", ".data"}, output) ||
-        is_contained(behind, name) || is_contained(behind, output);
-    bool isLarge = (section.sh_flags & ELF::SHF_WRITE) && section.sh_flags & ELF::SHF_X86_64_LARGE;
-    Part part = isLarge ? Part::LargeData : partOf(pattern, rights, isBehind);
-    bool isRead = pattern ? planned && placement.isOfAllRuns(*planned)
-                          : part != Part::Relro || !placement.uses(Pattern::Relro);
-    auto piece = uint32_t(pieces.size());
-    pieces.push_back({section.sh_size, std::max<uint64_t>(section.sh_addralign, 1), rights, part,
-                      outputs.try_emplace(output, outputs.size() + 1).first->second,
-                      pattern && planned ? planned->order : UINT32_MAX,
-                      part < Part::Strings && isRead});
-    numbers[{number, uint32_t(index)}] = piece;
-    // A profile with data names all touched sections.
-    if (planned && planned->region == Region::Front && !profile.dataRuns && planned->sum.referred &&
-        planned->entry < profile.entries.size())
-      for (uint64_t offset = 0; offset < section.sh_size; offset += device().pageBytes)
-        addTouch(piece, offset, planned->entry, false);
+/// The number of the first piece that is this section of an object, or lies behind it.
+uint32_t Files::find(uint32_t object, uint32_t index) const {
+  const auto *found = std::partition_point(
+      pieces.data() + firstSection, pieces.data() + pieces.size(), [&](const Piece &piece) {
+        return std::tie(piece.object, piece.index) < std::tie(object, index);
+      });
+  return uint32_t(found - pieces.data());
+}
+
+/// Adds the relocations of an object's sections that stay for the dynamic linker.
+template <class ELFT> void Files::addRelocations(const ElfObject<ELFT> &object, uint32_t number) {
+  for (uint32_t piece = find(number, 0); piece != pieces.size() && pieces[piece].object == number;
+       ++piece) {
     // Nearly all producers put a section's relocations right behind it.
-    const auto *next = index + 1 < object.sections().size() ? &section + 1 : nullptr;
-    if (!link.linkTraits().isRelocated || rights < Rights::Relro || !next ||
-        !object.isRelocations(*next) || next->sh_info != index)
+    const uint32_t index = pieces[piece].index;
+    if (pieces[piece].rights < Rights::Relro || index + 1 == object.sections().size())
+      continue;
+    const auto &next = object.sections()[index + 1];
+    if (!object.isRelocations(next) || next.sh_info != index)
       continue;
     uint64_t lastPage = UINT64_MAX;
-    object.forEachRelocation(*next, [&](const auto &entry) {
+    object.forEachRelocation(next, [&](const auto &entry) {
       const uint64_t offset = entry.r_offset;
       byLoader.push_back({relocations, pieces[relocations].size});
       pieces[relocations].size += relocationBytes;
@@ -303,8 +392,9 @@ void Files::addTouch(uint32_t piece, uint64_t offset, uint32_t entry, bool isGue
 
 /// Adds the touches of an entry in a place of its own.
 void Files::addTouches(const EntryPlace &place) {
-  uint32_t piece = numbers.lookup({place.object, place.section});
-  if (!piece || place.value >= pieces[piece].size)
+  uint32_t piece = find(place.object, place.section);
+  if (piece == pieces.size() || pieces[piece].object != place.object ||
+      pieces[piece].index != place.section || place.value >= pieces[piece].size)
     return;
   const ProfileEntry &entry = profile.entries[place.entry];
   const uint64_t room = pieces[piece].size - place.value;
@@ -334,20 +424,6 @@ void Files::addPrefetch() {
       prefetched.back().end = std::max(prefetched.back().end, range.end);
     else
       prefetched.push_back(range);
-}
-
-/// Whether the sections that all runs touch are so many, and so far apart, that the front reads far
-/// less. Of two neighbouring touched windows at least one is read.
-bool Files::isClearlyBetter() const {
-  DenseSet<uint64_t> windows;
-  uint64_t front = 0;
-  for (const Piece &piece : pieces)
-    if (piece.isRead) {
-      windows.insert(piece.address[Plain] / device().readaheadBytes);
-      front += piece.size;
-    }
-  return windows.size() >= minWindows &&
-         windows.size() / 2 * device().readaheadBytes >= minGain * front;
 }
 
 /// The counts of a start that makes these touches, in order.
@@ -423,10 +499,42 @@ std::vector<EstimatedStart> Files::tryStarts() const {
   return result;
 }
 
+bool isClearlyBetter(const FrontLink &link) {
+  struct Read {
+    Rights rights;
+    uint32_t output;
+    uint64_t offset; ///< in the part of the output section with these rights
+  };
+  std::vector<Read> reads;
+  std::array<std::vector<uint64_t>, numRights> ends; // by output section
+  uint64_t front = 0;
+  LiveSections(link).forEach([&](const Piece &piece) {
+    std::vector<uint64_t> &of = ends[static_cast<unsigned>(piece.rights)];
+    of.resize(std::max<size_t>(of.size(), piece.output + 1));
+    uint64_t &end = of[piece.output];
+    end = alignTo(end, piece.alignment) + piece.size;
+    if (piece.isRead) {
+      reads.push_back({piece.rights, piece.output, end - piece.size});
+      front += piece.size;
+    }
+  });
+  uint64_t begin = 0;
+  for (std::vector<uint64_t> &of : ends)
+    for (uint64_t &end : of)
+      begin += std::exchange(end, begin);
+  DenseSet<uint64_t> windows;
+  for (const Read &read : reads)
+    windows.insert((ends[static_cast<unsigned>(read.rights)][read.output] + read.offset) /
+                   device().readaheadBytes);
+  // Of two neighbouring touched windows at least one is read.
+  return windows.size() >= minWindows &&
+         windows.size() / 2 * device().readaheadBytes >= minGain * front;
+}
+
 std::vector<EstimatedStart> estimateStarts(const FrontLink &link) {
   TimeTraceScope scope("Weigh the front");
   Files files(link);
-  if (files.isReadAtOnce() || files.isClearlyBetter())
+  if (files.isReadAtOnce())
     return {};
   files.addAllTouches();
   return files.tryStarts();

@@ -36,9 +36,13 @@ struct EstimatedStart {
   std::string describe() const;
 };
 
+/// Whether no start need be tried, because the sections that all runs touch are so many, and would
+/// lie so far apart, that the front reads far less. To be called when the account has met all
+/// sections.
+bool isClearlyBetter(const FrontLink &link);
+
 /// Tries starts of the output of `link`, whose sections have their places. Tries none if the
-/// program is so small that all of it is read at once, or so large that the front is clearly
-/// better.
+/// program is so small that all of it is read at once.
 std::vector<EstimatedStart> estimateStarts(const FrontLink &link);
 
 /// The start that is worst with the front; null if none is worse than without.

@@ -124,13 +124,6 @@ std::optional<uint32_t> Placement::numberOf(const char *name) const {
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
 }
 
-std::optional<Pattern> Placement::patternFor(StringRef name) const {
-  if (std::optional<uint32_t> number = numberOf(name.data()))
-    return planned[*number].pattern;
-  return uses(Pattern::Strings) && isStringSection(name) ? std::optional(Pattern::Strings)
-                                                         : std::nullopt;
-}
-
 bool Placement::isCodeOfAllRuns(StringRef name) const {
   std::optional<uint32_t> number = numberOf(name.data());
   return number && planned[*number].pattern == Pattern::Text && isOfAllRuns(planned[*number]);

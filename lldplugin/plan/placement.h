@@ -82,8 +82,16 @@ public:
   /// The number in sections() of the section with this name, by its address; none if it is no
   /// startup section.
   std::optional<uint32_t> numberOf(const char *name) const;
-  /// The pattern of the section with this name.
-  std::optional<Pattern> patternFor(llvm::StringRef name) const;
+  /// The pattern of a section with this name that is no startup section.
+  std::optional<Pattern> patternOfOther(llvm::StringRef name) const {
+    return uses(Pattern::Strings) && isStringSection(name) ? std::optional(Pattern::Strings)
+                                                           : std::nullopt;
+  }
+  /// The pattern of any section with this name.
+  std::optional<Pattern> patternFor(llvm::StringRef name) const {
+    std::optional<uint32_t> number = numberOf(name.data());
+    return number ? planned[*number].pattern : patternOfOther(name);
+  }
   bool isOfAllRuns(const PlannedSection &section) const { return section.entry < endOfFirstTier; }
   /// Whether the section with this name is code of the front that every run enters: it lies before
   /// the rest of the front's code, and is read with it in any order.
