@@ -8,6 +8,7 @@ functions, which run late or never, count as well.
 
 import ast
 import graphlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,14 @@ def test_no_verb_imports_another():
     """What two verbs need has a room of its own."""
     assert not {(module, used) for module in IMPORTS if module.startswith("verbs/")
                 for used in IMPORTS[module] if used.startswith("verbs/")}
+
+
+def test_only_verbs_print_diagnostics():
+    """What is below them returns `Diagnostics`, or takes those of the verb."""
+    assert not {str(path) for path in (ROOT / "scripts/frontload").rglob("*.py")
+                if place(path.relative_to(ROOT / "scripts/frontload").with_suffix("").as_posix())
+                < ORDER.index("cli") and re.search(r"\berrors\.(error|warning|note|quote)\(",
+                                                   path.read_text())}
 
 
 def test_no_modules_import_each_other():

@@ -19,7 +19,7 @@ from pathlib import Path
 from frontload.auto import link_command, programs, watched_build
 from frontload.auto.link_command import LinkCommand
 from frontload.base import errors, files
-from frontload.base.errors import Failure
+from frontload.base.errors import Diagnostics, Failure
 from frontload.base.processes import run
 
 _MAX_FOLDERS = 16  # above the program
@@ -31,7 +31,7 @@ _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc 
 @dataclass
 class Search:
     """A search for the link of `program`, with the user's options about it; `tried`: for each
-    place, why it had no link."""
+    place, why it had no link; `diagnostics`: the progress of a watched build."""
 
     program: str
     link: str | None = None
@@ -39,6 +39,7 @@ class Search:
     build: str | None = None
     build_folder: str | None = None  # where `build` runs, and `link` if it ran somewhere else
     tried: list[str] = field(default_factory=list)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
     def find(self) -> LinkCommand:
         for source in (self._given, self._logged, self._ninja, self._makefiles, self._watched):
@@ -119,7 +120,7 @@ class Search:
             self.tried.append("no build command was given")
             return []
         links = watched_build.links(self.build, os.path.abspath(self.build_folder or "."),
-                                    self.program)
+                                    self.program, self.diagnostics)
         self.tried.append(f"`{self.build}` did not link it")
         return links
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from frontload.auto import linker_options
 from frontload.auto.link_command import NO_OUTPUT, LinkCommand, compiler, output_of
 from frontload.auto.linker_options import Hindrance, Token
-from frontload.base import errors, response_files, tools
-from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base import response_files, tools
+from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.processes import run
 
 # Far below Linux's limits: 128 KiB for one argument, and some megabytes for all.
@@ -97,20 +97,22 @@ def _without_output(found: Sequence[Token]) -> Iterator[Token]:
 
 
 @contextmanager
-def linked(link: LinkCommand, beside: str, options: Options, scratch: Path) -> Iterator[str]:
+def linked(link: LinkCommand, beside: str, options: Options, scratch: Path,
+           diagnostics: Diagnostics) -> Iterator[str]:
     """Within `with`, the linked program, in a temporary file in the folder of `beside`; a file
     renamed within stays."""
     folder, name = os.path.split(beside)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
-        link_to(link, temporary, options, scratch)
+        link_to(link, temporary, options, scratch, diagnostics)
         yield temporary
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
 
 
-def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> None:
+def link_to(link: LinkCommand, output: str, options: Options, scratch: Path,
+            diagnostics: Diagnostics) -> None:
     command = command_for(link, output, options)
     if sum(map(len, command)) > _MAX_CHARACTERS:
         response = scratch / "link.rsp"
@@ -121,7 +123,7 @@ def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> 
                    if not name.startswith("FRONTLOAD")}
     result = run(command, directory=link.directory, environment=environment)
     if result.status or not os.path.exists(output):
-        errors.quote(result.stderr or result.stdout)
+        diagnostics.quote(result.stderr or result.stdout)
         raise Failure(f"{link.arguments[0]}: linking again with ld.frontload failed, with status "
                       f"{result.status}", code=EXIT_VERDICT, note=_remedy(link, result.stderr))
 

@@ -23,7 +23,7 @@ from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
 from frontload.auto.workload import Comparison, Workload, compare
 from frontload.base import errors, files, processes, tools
-from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.missing import Missing
 from frontload.base.ready import TIMED_OUT, Ready
 from frontload.base.scratch import scratch_folder
@@ -152,8 +152,9 @@ def _seconds(counts: dict) -> float:
             + counts.get("read_bytes", 0) / disk.bytes_per_second)
 
 
-def run(plan: Plan, link: LinkCommand) -> Outcome:
-    """Does all steps. A step that fails is a Failure, unless it only adds figures."""
+def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
+    """Does all steps, and notes each. A step that fails is a Failure, unless it only adds
+    figures."""
     outcome = Outcome(link, objects.look(objects.inputs(link.expanded(), link.directory)),
                       relink.hindrances(link), programs.look(plan.program))
     _refuse(outcome)
@@ -166,22 +167,24 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
     with ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder("frontload-auto."))
         link_map = str(scratch / "plain.map")
-        errors.note(f"linking {plan.program} again, as {link.source} says")
+        diagnostics.note(f"linking {plan.program} again, as {link.source} says")
         plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
-                                                  scratch))
+                                                  scratch, diagnostics))
         traces = scratch / "traces"
-        outcome.has_data = _record(plan, plain, traces, outcome)
-        startup = _profile(plain, traces, link_map if outcome.has_data else None)
+        outcome.has_data = _record(plan, plain, traces, outcome, diagnostics)
+        startup = _profile(plain, traces, link_map if outcome.has_data else None,
+                           diagnostics)
         startup.program = os.fsencode(os.path.basename(plan.program))
         outcome.names = len(startup.touches)
         written = scratch / "startup"
         written.write_bytes(profile.to_bytes(startup))
         startup = profile.read(written)  # in the order of entries, as in names.resolve
-        errors.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
+        diagnostics.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
         link_report = str(scratch / "link.json")
         options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match,
                           report=link_report)
-        after = stack.enter_context(relink.linked(link, plan.output, options, scratch))
+        after = stack.enter_context(relink.linked(link, plan.output, options, scratch,
+                                                  diagnostics))
         outcome.report = coverage.examine(elf.read(after), startup,
                                           names.resolve(str(written), [after]).places,
                                           front_report.left_out(link_report))
@@ -200,14 +203,15 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
         files.write_if_changed(plan.profile, written.read_bytes())
         for module in plan.modules:
             path = os.path.join(os.path.dirname(plan.profile), advice.profile_name(module))
-            files.write_if_changed(path, profile.to_bytes(_library_profile(module, traces)))
+            library = _library_profile(module, traces, diagnostics)
+            files.write_if_changed(path, profile.to_bytes(library))
             outcome.libraries[module] = path
         os.replace(after, plan.output)
         if plan.keep:
             _keep(plan.keep, traces, link_map)
         outcome.after = programs.look(plan.output)
         if plan.runs:
-            _measure(plan, outcome)
+            _measure(plan, outcome, diagnostics)
     return outcome
 
 
@@ -231,18 +235,19 @@ def _may_write_beside(path: str) -> bool:
     return os.access(os.path.dirname(path), os.W_OK | os.X_OK)
 
 
-def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
+def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
+            diagnostics: Diagnostics) -> bool:
     """Records all workloads; returns whether data was recorded as well."""
     traces.mkdir()
     if os.geteuid() == 0:  # the command may change its user, who then writes traces of data himself
         traces.parent.chmod(0o711)
         traces.chmod(0o1733)
     pattern = recording.pattern_in(traces)
-    errors.note(f"recording {errors.count(plan.recordings * len(plan.workloads), 'run')}")
+    diagnostics.note(f"recording {errors.count(plan.recordings * len(plan.workloads), 'run')}")
     tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until)
     for workload in plan.workloads:
         for _ in range(plan.recordings):
-            _one(workload, plain, tracer, traces, plan)
+            _one(workload, plain, tracer, traces, plan, diagnostics)
     if plan.data is False:
         return False
     if shutil.which("valgrind") is None:
@@ -252,12 +257,13 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
         outcome.missing.append(Missing("the data that startup touches", "valgrind is not found",
                                        "apt-get install valgrind"))
         return False
-    errors.note("recording data in valgrind, some forty times slower (--no-data leaves it out)")
+    diagnostics.note("recording data in valgrind, some forty times slower (--no-data leaves it "
+                     "out)")
     try:
         for workload in plan.workloads:
             _one(workload, plain, recording.recorder(pattern, data=True, modules=plan.modules,
                                                      until=plan.until),
-                 traces, plan, slower=_DATA_SLOWDOWN)
+                 traces, plan, diagnostics, slower=_DATA_SLOWDOWN)
     except Failure as problem:
         if plan.data:
             raise
@@ -278,8 +284,8 @@ def _have_data(traces: Path, plain: str) -> bool:
                for run in map(trace.read, trace.find(traces)))
 
 
-def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: Plan, *,
-         slower: float = 1) -> None:
+def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: Plan,
+         diagnostics: Diagnostics, *, slower: float = 1) -> None:
     before = set(trace.find(traces))
     if plan.ready or plan.until:
         with Watched((plan.ready or Ready()).slower(slower), plan.until is not None,
@@ -288,7 +294,7 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
             result = workload.run(plain, [*watched.prefix, *tracer], pass_fds=watched.descriptors,
                                   meanwhile=watched.until_ready)
         if not watched.is_ready and plan.has_end:
-            errors.quote(result.stderr)
+            diagnostics.quote(result.stderr)
             if result.status == TIMED_OUT:
                 raise Failure(f"{workload}: was not ready in time", code=TIMED_OUT,
                               note="wait for something else, or longer: --timeout")
@@ -298,31 +304,32 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
     else:
         result = workload.run(plain, tracer)
         if result.status:
-            errors.quote(result.stderr)
-            errors.warning(f"{workload}: exit status {result.status}: is this the intended "
-                           "startup?")
+            diagnostics.quote(result.stderr)
+            diagnostics.warning(f"{workload}: exit status {result.status}: is this the intended "
+                                "startup?")
     # The comparison reports other failures of the command.
     if set(trace.find(traces)) == before:
-        errors.quote(result.stderr)
+        diagnostics.quote(result.stderr)
         raise Failure(f"{workload}: no trace was recorded (exit status {result.status})",
                       code=EXIT_VERDICT, note="frontload info tells what this machine allows")
 
 
-def _profile(program: str, traces: Path, link_map: str | None) -> Profile:
+def _profile(program: str, traces: Path, link_map: str | None,
+             diagnostics: Diagnostics) -> Profile:
     merger = merge.Merger(program=program, link_map=link_map)
     for path in trace.find(traces):
         merger.add(str(path))
     made = merger.result()
-    merger.diagnostics.show()
+    diagnostics.extend(merger.diagnostics)
     return made
 
 
-def _library_profile(module: str, traces: Path) -> Profile:
+def _library_profile(module: str, traces: Path, diagnostics: Diagnostics) -> Profile:
     """The profile of a library, which may be recorded under a name with more of its version."""
     name = os.path.basename(module)
     recorded = next((each.path for path in trace.find(traces) for each in trace.read(path).modules
                      if advice.profile_name(each.path) == advice.profile_name(name)), name)
-    made = _profile(os.path.basename(recorded), traces, None)
+    made = _profile(os.path.basename(recorded), traces, None, diagnostics)
     made.program = os.fsencode(name)
     return made
 
@@ -372,7 +379,7 @@ def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
         outcome.missing.append(Missing(what, problem.message, problem.note or "see frontload info"))
 
 
-def _measure(plan: Plan, outcome: Outcome) -> None:
+def _measure(plan: Plan, outcome: Outcome, diagnostics: Diagnostics) -> None:
     from frontload.measure import plan as planned
     from frontload.measure import rounds
     from frontload.measure.on_device import on_device
@@ -385,9 +392,9 @@ def _measure(plan: Plan, outcome: Outcome) -> None:
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
         launcher, described = stack.enter_context(
             on_device(plan.device, variants, plan.beside, ready))
-        errors.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")
+        diagnostics.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")
         found = rounds.measure(
             planned.Plan(variants, runs=plan.runs, ignore_failure=not plan.has_end,
-                         ready=ready), launcher)
+                         ready=ready), launcher, diagnostics=diagnostics)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

@@ -17,8 +17,7 @@ from pathlib import Path
 from frontload.auto import link_command
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.programs import is_of_system
-from frontload.base import errors
-from frontload.base.errors import Failure
+from frontload.base.errors import Diagnostics, Failure
 from frontload.base.processes import run
 from frontload.base.scratch import scratch_folder
 from frontload.tracing import strace
@@ -28,12 +27,12 @@ _MAX_ARGUMENT = 1 << 17  # Linux's limit
 _CALLS = "execve", "chdir", "fchdir"
 
 
-def links(build: str, folder: str, program: str) -> list[LinkCommand]:
+def links(build: str, folder: str, program: str, diagnostics: Diagnostics) -> list[LinkCommand]:
     """The links of `program` that the build command does, run in `folder`."""
-    errors.note(f"building, watched by strace: {build}")
+    diagnostics.note(f"building, watched by strace: {build}")
     found = _watch(build, folder, program)
     if not found and os.path.exists(program) and not is_of_system(program):
-        errors.note(f"{program} is up to date: building it once more, as if it were old")
+        diagnostics.note(f"{program} is up to date: building it once more, as if it were old")
         with _looking_old(program):
             found = _watch(build, folder, program)
     return found

@@ -119,19 +119,35 @@ def note(message: str) -> None:
 
 class Diagnostics:
     """Warnings and notes, in their order. Functions below the verbs return them, and verbs show
-    them."""
+    them; `at_once` is for verbs of long steps, and shows each message when it comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: bool = False) -> None:
         self._messages: list[tuple[str, str]] = []
+        self._at_once = at_once
+
+    def _add(self, *messages: tuple[str, str]) -> None:
+        self._messages += messages
+        if self._at_once:
+            self.show()
 
     def warning(self, message: str) -> None:
-        self._messages.append(("warning", message))
+        self._add(("warning", message))
 
     def note(self, message: str) -> None:
-        self._messages.append(("note", message))
+        self._add(("note", message))
+
+    def quote(self, text: str) -> None:
+        """Another program's own error output, as with `quote`."""
+        self._add(("quote", text))
+
+    def extend(self, other: "Diagnostics") -> None:
+        self._add(*other._messages)
 
     def show(self) -> None:
         """Prints what has not been shown yet."""
         for kind, message in self._messages:
-            _say(kind, message)
+            if kind == "quote":
+                quote(message)
+            else:
+                _say(kind, message)
         self._messages.clear()

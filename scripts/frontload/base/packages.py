@@ -23,19 +23,19 @@ def missing() -> list[str]:
     return [module for module in _PACKAGES if importlib.util.find_spec(module) is None]
 
 
-def explain() -> None:
-    """Says which packages this Python lacks and how to get them."""
+def explanation() -> str:
+    """Which packages this Python lacks and how to get them: an error and its notes."""
     names = [_PACKAGES[module] for module in missing()]
     root = Path(__file__).resolve().parents[2]
     # An installed command finds a virtual environment there by itself (scripts/frontload.in).
     is_installed = root.name == "python" and root.parent.name == "frontload"
     venv = root.parent / "venv" if is_installed else Path("venv")
-    print(f"frontload: error: {sys.executable}: has no Python "
-          f"{'package' if len(names) == 1 else 'packages'} {', '.join(name for name, _ in names)}\n"
-          f"frontload: note: on Debian: apt-get install {' '.join(name for _, name in names)}\n"
-          f"frontload: note: elsewhere: python3 -m venv {venv} && {venv}/bin/pip install "
-          f"{' '.join(name for name, _ in _PACKAGES.values())}\n"
-          "frontload: note: or set FRONTLOAD_PYTHON to a Python that has them", file=sys.stderr)
+    return (f"frontload: error: {sys.executable}: has no Python "
+            f"{'package' if len(names) == 1 else 'packages'} {', '.join(name for name, _ in names)}"
+            f"\nfrontload: note: on Debian: apt-get install {' '.join(name for _, name in names)}\n"
+            f"frontload: note: elsewhere: python3 -m venv {venv} && {venv}/bin/pip install "
+            f"{' '.join(name for name, _ in _PACKAGES.values())}\n"
+            "frontload: note: or set FRONTLOAD_PYTHON to a Python that has them")
 
 
 if __name__ == "__main__":

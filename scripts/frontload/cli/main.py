@@ -104,7 +104,7 @@ def command_parser() -> Parser:
 def verb_parser(name: str) -> Parser:
     """The parser of a verb; ends the command if this Python lacks packages that the verb uses."""
     if packages.missing():
-        packages.explain()
+        print(packages.explanation(), file=sys.stderr)
         raise SystemExit(errors.EXIT_USAGE)
     module = importlib.import_module(f"frontload.verbs.{name}")
     parser = module.make_parser()

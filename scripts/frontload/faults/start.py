@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from frontload.base.errors import HOW_TO_RUN, BadData, Failure
+from frontload.base.errors import HOW_TO_RUN, BadData, Diagnostics, Failure
 from frontload.base.missing import Missing
 from frontload.base.ready import Ready
 from frontload.device.kinds import Device
@@ -29,7 +29,8 @@ from frontload.tracing import perf
 def record(command: Sequence[str], name: str | None = None, *, condition: str = SELECTIVELY_COLD,
            evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
            until: str | None = None, warmup: int = 1, ready: Ready | None = None,
-           device: Device | None = None, extra: Sequence[str] = ()) -> tuple[dict, Sample]:
+           device: Device | None = None, extra: Sequence[str] = (),
+           diagnostics: Diagnostics | None = None) -> tuple[dict, Sample]:
     """Records one start of a command: its document, frontload-faults/1, and its totals. `evict`
     names the files to make cold (or warm), with {} for the program, which is the default;
     `evict_seen` adds the files that the command is seen to read. With `allow_warm` some of their
@@ -43,7 +44,8 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
     with ExitStack() as stack:
         launcher, described = stack.enter_context(
             on_device(device, [Variant("", tuple(command), tuple(named))], extra, ready))
-        conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
+        conditions = Conditions(pagecache, diagnostics, allow_warm=allow_warm,
+                                evict_seen=evict_seen)
         conditions.check(named, () if condition == AS_IT_IS else (condition,))
         recorder = perf.find()
         lacking = list(recorder.missing)

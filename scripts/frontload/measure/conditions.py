@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
-from frontload.base import errors
-from frontload.base.errors import Failure
+from frontload.base.errors import Diagnostics, Failure
 
 if TYPE_CHECKING:  # loading numpy takes a while, and the conditions alone do not need it
     from frontload.pagecache.residency import Residency
@@ -58,7 +57,9 @@ class FileState:
 class Conditions:
     """Brings files into conditions, by the given page cache."""
 
-    def __init__(self, cache: ModuleType, *, allow_warm: bool = False, evict_seen: bool = False):
+    def __init__(self, cache: ModuleType, diagnostics: Diagnostics | None = None, *,
+                 allow_warm: bool = False, evict_seen: bool = False):
+        self._diagnostics = diagnostics or Diagnostics()
         self._cache, self._allow_warm, self._evict_seen = cache, allow_warm, evict_seen
         self._visible: dict[str, bool] = {}
 
@@ -78,8 +79,9 @@ class Conditions:
                           note="name files whose pages the page cache can hold")
         with open(file, "rb") as stream:
             if stream.read(2) == b"#!":
-                errors.warning(f"{file}: is a script: its faults belong to its interpreter, whose "
-                               "file stays in the cache unless --evict names it")
+                self._diagnostics.warning(f"{file}: is a script: its faults belong to its "
+                                          "interpreter, whose file stays in the cache unless "
+                                          "--evict names it")
         if self._cache.may_look(file):
             return True
         if any(condition != WARM for condition in conditions) and not self._allow_warm:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
 from frontload.machine import host as measure_host
@@ -23,9 +23,11 @@ from frontload.pagecache import cache as pagecache
 
 
 def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
-            progress: Callable[[str], None] = lambda doing: None) -> Measurement:
+            progress: Callable[[str], None] = lambda doing: None,
+            diagnostics: Diagnostics | None = None) -> Measurement:
     """Makes all runs of a plan. `progress` gets a description of each before it."""
-    conditions = Conditions(cache, allow_warm=plan.allow_warm, evict_seen=plan.evict_seen)
+    conditions = Conditions(cache, diagnostics, allow_warm=plan.allow_warm,
+                            evict_seen=plan.evict_seen)
     named = dict.fromkeys(file for variant in plan.variants for file in variant.files)
     conditions.check(named, plan.conditions)
     observed = named | dict.fromkeys(file for variant in plan.variants for file in variant.seen)

@@ -45,7 +45,7 @@ def _make(request: Request) -> Order:
     if not request.profile.blocks:
         raise Failure(f"{request.path}: has no basic blocks",
                       note="compile with -fbasic-block-address-map, and record with --data")
-    found = find_blocks(request.profile, request.path, request.files)
+    found = find_blocks(request.profile, request.path, request.files, request.diagnostics)
     if not found:
         raise Failure(f"{request.files[0]}: has no map of its basic blocks",
                       note="compile it with -fbasic-block-address-map")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from frontload.base.errors import Diagnostics
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile.startup_profile import Name, Profile
@@ -19,6 +20,7 @@ class Request:
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
     merged: list[str] = field(default_factory=list)  # profiles that it was merged from, if any
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)  # of the look-up
 
     @property
     def looked_up(self) -> bool:
@@ -41,7 +43,7 @@ class Request:
     @cached_property
     def resolved(self) -> names.Resolved:
         """Where the entries are, in the program or the objects."""
-        return names.resolve(self.path, self.files)
+        return names.resolve(self.path, self.files, diagnostics=self.diagnostics)
 
     @property
     def in_link(self) -> Sequence[bool]:
@@ -58,7 +60,7 @@ class Request:
     @cached_property
     def startup_set(self) -> list[names.Section]:
         """The input sections that startup needs, in the order in which a front holds them."""
-        return names.startup_set(self.path, self.files)
+        return names.startup_set(self.path, self.files, self.diagnostics)
 
     def found_and_missing(self) -> tuple[int, list[bytes]]:
         """How many names are anywhere in the link, and those that are not.

@@ -2,7 +2,8 @@
 
 One place, lldplugin/names, decides how a name is found in another build than the recorded one:
 exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it as
-well. tools/resolve/resolved_lines.h describes the output of frontload-resolve.
+well. tools/resolve/resolved_lines.h describes the output of frontload-resolve. It warns only of
+archives, so callers that give it one linked file need no `diagnostics`.
 
 There may be more files than a command line can hold: then they are in a response file.
 """
@@ -17,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontload.base import errors, response_files
+from frontload.base import response_files
+from frontload.base.errors import Diagnostics
 from frontload.base.tools import ask
 from frontload.profile.block_counts import BlockCounts, Shape
 from frontload.profile.format import unescape
@@ -95,11 +97,12 @@ class Resolved:
         return found.tolist()
 
 
-def resolve(profile_path: str, files: Iterable[str], *options: str) -> Resolved:
+def resolve(profile_path: str, files: Iterable[str], *options: str,
+            diagnostics: Diagnostics | None = None) -> Resolved:
     """Where the entries of a profile are in objects and archives, or in one linked file."""
     places, unmovable = list[Place](), set[int]()
     shared = functools.cache(unescape)  # objects and sections: few differ
-    for kind, *fields in _ask(profile_path, files, *options):
+    for kind, *fields in _ask(profile_path, files, *options, diagnostics=diagnostics):
         if kind == _UNMOVABLE:
             unmovable.add(int(fields[0]))
             continue
@@ -133,20 +136,23 @@ class FunctionBlocks(NamedTuple):
     blocks: list[Block]
 
 
-def blocks(profile_path: str, files: Iterable[str]) -> Iterator[FunctionBlocks]:
+def blocks(profile_path: str, files: Iterable[str], diagnostics: Diagnostics | None = None
+           ) -> Iterator[FunctionBlocks]:
     """The blocks of the functions of a profile that have a map in objects and archives, or in one
     linked file."""
-    for _, entry, owner, symbol, digits, *each in _ask(profile_path, files, "--blocks"):
+    for _, entry, owner, symbol, digits, *each in _ask(profile_path, files, "--blocks",
+                                                       diagnostics=diagnostics):
         yield FunctionBlocks(int(entry), unescape(owner), unescape(symbol), digits,
                              list(map(_block, each)))
 
 
-def find_blocks(startup: Profile, path: str, files: Iterable[str]
+def find_blocks(startup: Profile, path: str, files: Iterable[str],
+                diagnostics: Diagnostics | None = None
                 ) -> list[tuple[FunctionBlocks, BlockCounts | None]]:
     """The same of a profile at `path`; each function with its touched blocks, or None if no run has
     touched it in this shape."""
     entries, found = list(startup.touches), []
-    for function in blocks(path, files):
+    for function in blocks(path, files, diagnostics):
         name = entries[function.entry]
         found.append((function, startup.blocks.get(Shape(name.name, name.file, function.hash))))
     return found
@@ -178,17 +184,20 @@ def _block(text: bytes) -> Block:
     return Block(int(number), int(rest.rstrip(b"p")), rest.endswith(b"p"))
 
 
-def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
+def startup_set(profile_path: str, files: Iterable[str], diagnostics: Diagnostics | None = None
+                ) -> list[Section]:
     """The sections of objects and archives that belong to the front, and that follow it, in planned
     order."""
     return [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
                     *map(int, numbers))
             for _, section_class, region, owner, name, *numbers
-            in _ask(profile_path, files, "--startup-set")]
+            in _ask(profile_path, files, "--startup-set", diagnostics=diagnostics)]
 
 
-def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[list[bytes]]:
+def _ask(profile_path: str, files: Iterable[str], *options: str,
+         diagnostics: Diagnostics | None = None) -> Iterator[list[bytes]]:
     """The fields of each line that frontload-resolve prints."""
+    diagnostics = diagnostics or Diagnostics()
     with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
                                      errors="surrogateescape") as inputs:
         words = [os.fspath(path) for path in (profile_path, *files)]
@@ -198,6 +207,6 @@ def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[lis
             words = [f"@{inputs.name}"]
         with ask(_RESOLVER, [*options, "--", *words], _HEADER) as (answer, said):
             for message in said.splitlines():
-                errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
+                diagnostics.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
             for line in answer:
                 yield line.removesuffix(b"\n").split(b"\t")

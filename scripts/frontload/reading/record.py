@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from frontload.base.errors import Failure
+from frontload.base.errors import Diagnostics, Failure
 from frontload.base.ready import Ready
 from frontload.device import cold_device, kinds
 from frontload.elf import file as elf
@@ -38,13 +38,15 @@ def obstacle() -> str | None:
     return cold_device.obstacle() or (None if shutil.which("perf") else "perf is not found")
 
 
-def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
+def record(command: Sequence[str], ready: Ready | None = None,
+           diagnostics: Diagnostics | None = None) -> tuple[ReadingList, Sample]:
     """The touches of one start of the command. Needs root, for the device and for the kernel's
     events of the page cache."""
     opened = seen.opened(command, Launcher(end_with_us=True, ready=ready), only_read=True)
     identities = {path: identity(path) for path in opened}
     document, sample = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1,
-                                    ready=ready, device=kinds.custom(None, None, 0))
+                                    ready=ready, device=kinds.custom(None, None, 0),
+                                    diagnostics=diagnostics)
     if document["fills"] is None or document["faults"] is None:
         lacks = next(iter(document["missing"]), None)
         raise Failure("what enters the page cache cannot be recorded: "

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from frontload.base import errors, processes, tools
-from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.ready import Ready
 from frontload.profile import trace
 from frontload.recording.watched import Watched
@@ -35,30 +35,32 @@ def recorder(pattern: str, *, data: bool = False, blocks: bool = False,
     return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]
 
 
-def run(words: list[str], output: Path | str, *, data: bool = False, blocks: bool = False,
-        modules: Sequence[str] = (), until: str | None = None, role: str | None = None,
-        ready: Ready | None = None) -> int:
+def run(words: list[str], output: Path | str, diagnostics: Diagnostics, *, data: bool = False,
+        blocks: bool = False, modules: Sequence[str] = (), until: str | None = None,
+        role: str | None = None, ready: Ready | None = None) -> int:
     """Records a command by breakpoints, in functions or `blocks`, or in valgrind with `data`;
     returns its exit status. The recording ends when the command enters the function `until`. With
     `ready` the command is ended at that event, or in that function, and the status is 0."""
     before = recorder(pattern_in(Path(output)), data=data, blocks=blocks, modules=modules,
                       until=until, role=role)
-    return _record(words, output, before=before, ready=ready, has_end=until is not None)
+    return _record(words, output, diagnostics, before=before, ready=ready,
+                   has_end=until is not None)
 
 
-def run_with_runtime(words: list[str], output: Path | str, *, role: str | None = None,
-                     ready: Ready | None = None) -> int:
+def run_with_runtime(words: list[str], output: Path | str, diagnostics: Diagnostics, *,
+                     role: str | None = None, ready: Ready | None = None) -> int:
     """The same for a program that records itself with libfrontload-rt."""
     variables = {"FRONTLOAD_TRACE": pattern_in(Path(output))}
     if role:
         variables["FRONTLOAD_ROLE"] = role
-    return _record(words, output,
+    return _record(words, output, diagnostics,
                    "build the program with -finstrument-functions and link libfrontload-rt",
                    ready=ready, variables=variables)
 
 
-def _record(words: list[str], output: Path | str, if_nothing_came: str | None = None, *,
-            before: Sequence[str] = (), ready: Ready | None = None, has_end: bool = False,
+def _record(words: list[str], output: Path | str, diagnostics: Diagnostics,
+            if_nothing_came: str | None = None, *, before: Sequence[str] = (),
+            ready: Ready | None = None, has_end: bool = False,
             variables: Mapping[str, str] = {}) -> int:
     folder = Path(output)
     # Without the variable for our own tools, which is not for the recorded program.
@@ -86,22 +88,20 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
             if read.role and read.main:
                 roles[read.main.name, read.role] += 1
         except Failure as problem:
-            errors.warning(str(problem))
+            diagnostics.warning(str(problem))
     if written:
-        errors.note(f"{errors.count(len(written), 'trace')} with "
-                    f"{errors.count(touches, 'first touch', 'first touches')} in {output}")
+        diagnostics.note(f"{errors.count(len(written), 'trace')} with "
+                         f"{errors.count(touches, 'first touch', 'first touches')} in {output}")
         if roles:
             told = [f"{program} as {role} ({count})"
                     for (program, role), count in sorted(roles.items())]
-            errors.note(f"with a role: {', '.join(told)}")
+            diagnostics.note(f"with a role: {', '.join(told)}")
         return status
-    errors.error(f"{output}: no trace was written")
-    if if_nothing_came:
-        errors.note(if_nothing_came)
     if is_new_folder:
         with suppress(OSError):
             folder.rmdir()
-    return status or EXIT_VERDICT
+    raise Failure(f"{output}: no trace was written", code=status or EXIT_VERDICT,
+                  note=if_nothing_came)
 
 
 def _new(folder: Path, before: dict[Path, tuple[int, int, int]]) -> list[Path]:

@@ -144,8 +144,10 @@ def run(args: argparse.Namespace) -> int:
     for path in (plan.profile, plan.output):
         if os.path.realpath(path) == program:
             args.usage_error(f"{path} is the program itself; --in-place replaces it")
-    search = Search(program, args.link, args.link_log, args.build, args.build_folder)
-    outcome = trial.run(plan, search.find())
+    messages = errors.Diagnostics(at_once=True)
+    search = Search(program, args.link, args.link_log, args.build, args.build_folder,
+                    diagnostics=messages)
+    outcome = trial.run(plan, search.find(), messages)
     good = outcome.good(plan)
     replaced = args.in_place and good
     if replaced:

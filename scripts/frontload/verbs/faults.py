@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         made, sample = start.record(
             args.command, args.name, condition=args.condition, evict=args.evict,
             evict_seen=args.evict_seen, allow_warm=args.allow_warm, until=args.until,
-            warmup=args.warmup, ready=ready, device=device, extra=args.extra)
+            warmup=args.warmup, ready=ready, device=device, extra=args.extra,
+            diagnostics=errors.Diagnostics(at_once=True))
     if args.json:
         write_output(args.json, document.dump(made))
     if args.json != STDOUT:

@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
                       disable=errors.is_quiet() or not sys.stderr.isatty()) as bar:
             task = bar.add_task("", total=count_runs(plan))
             result = rounds.measure(plan, launcher, progress=lambda doing: bar.update(
-                task, advance=1, description=doing))
+                task, advance=1, description=doing), diagnostics=errors.Diagnostics(at_once=True))
         result = replace(result, device=described, missing=result.missing + missing)
         made = document.to_json(result) if args.json else None
 

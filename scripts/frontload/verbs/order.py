@@ -113,7 +113,10 @@ def run(args: argparse.Namespace) -> int:
         path = args.profiles[0] if len(args.profiles) == 1 else _merged(args.profiles, folder)
         request = Request(path, args.linker, args.binary, objects,
                           args.profiles if len(args.profiles) > 1 else [])
-        order = chosen.make(request)
+        try:
+            order = chosen.make(request)
+        finally:
+            request.diagnostics.show()
         startup = request.profile
     label = ", ".join(args.profiles)
     if not order.found:

@@ -100,9 +100,11 @@ def run(args: argparse.Namespace) -> int:
             args.usage_error("--files records files and no functions: it goes without --data, "
                              "--with runtime, --module, --role and --until")
         return _record_files(words, args.output, ready)
+    messages = errors.Diagnostics(at_once=True)
     if args.recorder == "runtime":
-        return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
-    return recording.run(words, args.output, data=args.data, blocks=args.blocks,
+        return recording.run_with_runtime(words, args.output, messages, role=args.role,
+                                          ready=ready)
+    return recording.run(words, args.output, messages, data=args.data, blocks=args.blocks,
                          modules=args.module, until=args.until, role=args.role, ready=ready)
 
 
@@ -113,7 +115,8 @@ def _record_files(words: list[str], output: str, ready: Ready | None) -> int:
     if alone and os.geteuid() != 0 and not record_alone.may_mount():
         record_alone.enter_namespace()
     with processes.unwinding_on_signals():
-        found, sample = (record_alone if alone else record).record(words, ready)
+        found, sample = (record_alone.record(words, ready) if alone else
+                         record.record(words, ready, errors.Diagnostics(at_once=True)))
     path = record.write(found, words[0], output)
     errors.note(f"{path}: {errors.count(len(found.in_order()), 'file')}, "
                 f"{found.size() / 1e6:.1f} MB")
