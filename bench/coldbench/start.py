@@ -135,7 +135,7 @@ def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, roun
     with tempfile.TemporaryDirectory() as lists, \
             on_device(kinds.find(device), [variant], (), file_system=file_system) as (
                 launcher, made):
-        counter = Path("/sys/dev/block") / made["number"] / "stat"
+        counter = Path("/sys/dev/block") / made.number / "stat"
         ways = ways_to_start(started, Path(lists), device)
         # Here, where the files lie as they will be read.
         predicted = {name: _predicted(way, device) for name, way in ways.items()}

@@ -41,7 +41,7 @@ PAGES = (
     Declared("front-report-json", "lldplugin/plan/front_report.h", "The report of a link"),
     Declared("predict-json", "scripts/frontload/measure/prediction.py",
              "The JSON of frontload predict"),
-    Declared("report-json", "scripts/frontload/report/model.py", "The JSON of frontload report"),
+    Declared("report-json", "scripts/frontload/report/document.py", "The JSON of frontload report"),
     Declared("c-runtime", "instrument/runtime/include/frontload.h", "C: frontload.h"),
     Declared("c-prefetch", "instrument/prefetch/include/frontload_prefetch.h",
              "C: frontload_prefetch.h"),
@@ -65,8 +65,14 @@ def first_comment(source: str, name: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def declarations(source: str) -> str:
-    """What a C header declares for those who include it, with the comments before it."""
+def declarations(source: str, name: str) -> str:
+    """What a C header declares for those who include it, with the comments before it; the types of
+    a Python module's JSON."""
+    if name.endswith(".py"):
+        found = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)
+                 and re.match(r"[A-Z]\w+ = (TypedDict|Literal|dict)\b", ast.unparse(node))]
+        return "\n".join(line for node in found for line in
+                         source.splitlines()[node.lineno - 1:node.end_lineno])
     for begin in (r'extern "C" \{\n#endif\n', r"#include <std(?:def|int)\.h>\n(?!#)"):
         if inside := re.search(begin + r"(.*?)\n#ifdef __cplusplus", source, re.DOTALL):
             return inside[1].strip()
@@ -106,13 +112,15 @@ def markdown(text: str) -> str:
 
 def page(declared: Declared, source: str) -> str:
     text = markdown(first_comment(source, declared.source))
-    code = declarations(source) if declared.source.endswith(".h") else ""
+    language = "c" if declared.source.endswith(".h") else "python"
+    code = declarations(source, declared.source) if language == "c" or "json" in declared.page \
+        else ""
     link = f"[{declared.source}](../../{declared.source})"
     return "\n".join([
         f"# {declared.title}", "",
         f"<!-- {Path(__file__).relative_to(ROOT)} wrote this page from {declared.source} -->", "",
         f"Declared in {link}, which says:", "", text, "",
-        *(["## Declarations", "", "```c", code, "```", ""] if code else [])])
+        *(["## Declarations", "", f"```{language}", code, "```", ""] if code else [])])
 
 
 def pages() -> dict[Path, bytes]:

@@ -66,7 +66,8 @@ class FaultsWriter:
                                             "thread")}
         self.phases: list[dict] = []
         self.document = {
-            "schema": "frontload-faults/1", "frontload": "0", "host": {"kernel": "Linux 6.18"},
+            "schema": "frontload-faults/1", "frontload": "0",
+            "host": {"kernel": "Linux 6.18", "memory_bytes": "as of another version"},
             "command": list(command), "variant": variant, "condition": "cold",
             "recorder": {"tool": "perf", "events": [], "lost": 0}, "missing": [],
             "sample": {"exit_status": 0, "wall_ns": 100 * MS, "max_rss_kib": 1000}, "until": None,

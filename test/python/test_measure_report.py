@@ -14,6 +14,7 @@ from frontload.measure import table as measure_table
 from frontload.measure.conditions import SELECTIVELY_COLD as COLD
 from frontload.measure.conditions import WARM, FileState
 from frontload.measure.measurement import Measurement, Run
+from frontload.measure.on_device import OwnDevice
 from frontload.measure.plan import Plan, Variant
 from frontload.measure.sections import NO_SECTION, Section, bytes_per_section, file_sections
 from frontload.pagecache.kernel import PAGE_SIZE
@@ -99,7 +100,7 @@ def test_the_table_shows_what_was_met(capsys):
         missing=[Missing("the figure", "no reason", "do something")],
         host={"kernel": "Linux 6", "processor": "P", "processors": 2, "frequency": {
             "source": "cpufreq", "mhz": [1000, 2000], "governors": ["powersave"]}},
-        device={"name": "hdd", "iops": 150, "bytes_per_second": 80e6, "throttle": "cgroup v2"})
+        device=OwnDevice("hdd", 150, 80e6, 128, number="7:1", throttle="cgroup v2", copied=[]))
     measurement.runs[0].files["app"].before.pages[:2] = True
     measure_table.print_report(measurement, sections=True)
     shown = capsys.readouterr().out

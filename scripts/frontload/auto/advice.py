@@ -71,7 +71,7 @@ class Advice:
     how_to: str  # the page that has more
     steps: tuple[Step, ...]
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, object]:
         return {"profile": self.profile, "how_to": self.how_to,
                 "steps": [{"where": step.where, "file": step.file or None,
                            "lines": list(step.lines)} for step in self.steps]}

@@ -9,8 +9,9 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 NAMES = {"cmake": "CMake", "meson": "Meson", "autotools": "Autotools", "cargo": "Cargo", "go": "Go",
          "bazel": "Bazel", "make": "make", "ninja": "Ninja", "unknown": "unknown"}
@@ -61,9 +62,6 @@ class Folder:
     compilers: list[Compiler] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
     flags: list[Flags] = field(default_factory=list)
-
-    def as_json(self) -> dict:
-        return asdict(self)
 
 
 def look(path: str) -> Folder:
@@ -206,7 +204,7 @@ def _read_meson(folder: Folder) -> None:
             folder.flags.append(Flags(f"the option {name}", text))
 
 
-def _meson_info(folder: Folder, name: str) -> Iterator[dict]:
+def _meson_info(folder: Folder, name: str) -> Iterator[dict[str, Any]]:
     """The objects of a document: one, or a list of them."""
     with suppress(ValueError):
         document = json.loads(_text_of(Path(folder.build, "meson-info", f"{name}.json")))

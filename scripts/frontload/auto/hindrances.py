@@ -40,7 +40,7 @@ class Looked:
             found.append(self.lto)
         return found
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, object]:
         return {"link": self.link or None,
                 "hindrances": [asdict(each) for each in self.hindrances],
                 "sections": None if self.sections is None else

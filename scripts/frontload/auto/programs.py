@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -42,9 +42,6 @@ class Program:
     packed_relocations: bool
     has_front: bool
     machine: str
-
-    def as_json(self) -> dict:
-        return asdict(self) | {"compilers": list(self.compilers)}
 
 
 def look(path: os.PathLike[str] | str) -> Program:

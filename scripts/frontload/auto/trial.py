@@ -10,11 +10,11 @@ after   linked with the profile
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontload.auto import advice, linker_options, objects, programs, relink
 from frontload.auto.link_command import LinkCommand
@@ -31,6 +31,7 @@ from frontload.device import kinds
 from frontload.device.kinds import Device
 from frontload.elf import file as elf
 from frontload.measure import prediction
+from frontload.measure.prediction import Document as Predicted
 from frontload.profile import coverage, front_report, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
@@ -97,7 +98,7 @@ class Outcome:
     report: coverage.Report = field(init=False)
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: "Measurement | None" = None
-    prediction: dict | None = None  # returned by prediction.predict
+    prediction: Predicted | None = None
     libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules
     missing: list[Missing] = field(default_factory=list)
 
@@ -136,17 +137,17 @@ class Outcome:
         return self.placed(plan) and not self.differs() and self.gain(plan) is not False
 
 
-def _is_less(before: dict, after: dict) -> bool:
+def _is_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether a start's reads take less time on a disk (fewer faults with more bytes may take
     more), or both counts are lower. Without a byte count, the faults decide."""
     if "seconds" not in before:
-        before, after = (each | {"seconds": _seconds(each)} for each in (before, after))
+        before, after = ({**each, "seconds": _seconds(each)} for each in (before, after))
     return after["seconds"] < before["seconds"] or (
         after["major_faults"] < before["major_faults"]
         and after.get("read_bytes", 0) <= before.get("read_bytes", 0))
 
 
-def _seconds(counts: dict) -> float:
+def _seconds(counts: Mapping[str, Any]) -> float:
     disk = kinds.find(_DISK)
     return (counts["major_faults"] / disk.iops
             + counts.get("read_bytes", 0) / disk.bytes_per_second)

@@ -15,6 +15,7 @@ from frontload.base.errors import count, percent, printable
 
 if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
+    from frontload.measure.results import Figure
 
 SCHEMA = "frontload-auto/1"
 
@@ -124,7 +125,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
     return rows
 
 
-def _figure(figures: dict, name: str, scale: float) -> str:
+def _figure(figures: "dict[str, Figure]", name: str, scale: float) -> str:
     if name not in figures:
         return "?"
     value = figures[name]["median"] / scale
@@ -147,8 +148,8 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
                  "arguments": list(outcome.link.arguments)},
         "hindrances": [asdict(each) for each in outcome.hindrances],
         "sections": asdict(outcome.sections) | {"lost": outcome.sections.lost() or None},
-        "before": outcome.before.as_json(),
-        "after": outcome.after.as_json(),
+        "before": asdict(outcome.before),
+        "after": asdict(outcome.after),
         "names": outcome.names,
         "check": {"names": report.names, "present": report.present, "placed": report.placed,
                   "left_out": report.left_out, "coverage": report.coverage,
@@ -162,7 +163,7 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
     })
 
 
-def _measured(outcome: Outcome) -> dict | None:
+def _measured(outcome: Outcome) -> "dict[str, dict[str, dict[str, Figure]]] | None":
     if outcome.measurement is None:
         return None
     from frontload.measure.results import figures

@@ -10,13 +10,12 @@ import tempfile
 from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from frontload.base.errors import BadData, Failure, printable
 
 STDOUT = "-"  # in the place of an output file's path
 
-Document = dict[str, Any]  # a JSON object
 
 
 def open_input(path: os.PathLike[str] | str, note: str | None = None) -> BufferedReader:

@@ -9,6 +9,7 @@ import functools
 import json
 import subprocess
 from dataclasses import dataclass
+from typing import TypedDict
 
 from frontload.base import tools
 from frontload.base.errors import Failure
@@ -31,6 +32,12 @@ class Device:
     parallel: int | None = None  # simultaneous reads there
 
 
+PredictedDevice = TypedDict("PredictedDevice", {  # of `frontload-predict --list-devices`
+    "name": str, "iops": float,
+    "latency_seconds": float,  # until the first byte
+    "bytes_per_second": float, "read_ahead_kib": int,
+    "parallel": int,  # on how many requests it works at once
+    "description": str})
 _PREDICTED = "name", "iops", "bytes_per_second", "read_ahead_kib", "description"
 # Like a near registry: for lazily loaded images, eStargz and SOCI fetch in such times.
 _LAZY = Device(LAZY, None, None, 128, "each read takes 5 ms, 64 at once", 5, 64)

@@ -1,4 +1,8 @@
-"""A recording as JSON, "frontload-faults/1": described in docs/faults.md."""
+"""A recording as JSON, "frontload-faults/1": described in docs/faults.md.
+
+Times are nanoseconds since the command's exec was requested. Files and processes are positions in
+their lists; the columns of a table have the same length.
+"""
 
 import dataclasses
 import json
@@ -6,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any, TypedDict
 
 from frontload import __version__
 from frontload.base.missing import Missing
@@ -15,15 +20,55 @@ from frontload.faults.phases import Phase, Phases
 from frontload.faults.recording import Recording
 from frontload.faults.waits import Wait
 from frontload.machine import host as measure_host
+from frontload.measure.on_device import OwnDevice
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
 
 SCHEMA = "frontload-faults/1"
 _SECTOR = 512
+Recorder = TypedDict("Recorder", {
+    "tool": str, "events": list[str], "lost": int,
+    # Faults that are not listed, `major` and `minor`: see _unlisted.
+    "before_exec": dict[str, int], "unlisted": dict[str, int] | None, "written_fills": int})
+Until = TypedDict("Until", {"symbol": str, "time_ns": int | None})
+Process = TypedDict("Process", {
+    "pid": int, "parent": int | None, "command": str, "start_ns": int, "end_ns": int | None})
+StartPhase = TypedDict("StartPhase", {
+    "process": int, "name": str, "start_ns": int, "end_ns": int,
+    "waits_ns": dict[str, int] | None})  # by reason
+_Columns = TypedDict("_Columns", {  # that faults and fills have in common
+    "time_ns": list[int], "file": list[int], "offset": list[int], "process": list[int],
+    "thread": list[int]})
+Faults = TypedDict("Faults", {
+    "time_ns": list[int], "major": list[int], "file": list[int], "offset": list[int],
+    "address": list[int], "code_file": list[int], "code_offset": list[int],
+    "process": list[int], "thread": list[int],
+    "kernel": list[int],  # 1: taken in kernel mode
+    "access": str})  # x, r, w or ? of each
+Fills = TypedDict("Fills", {
+    "time_ns": list[int], "file": list[int], "offset": list[int], "bytes": list[int],
+    "process": list[int], "thread": list[int]})
+Waits = TypedDict("Waits", {
+    "time_ns": list[int], "duration_ns": list[int],
+    "reason": list[str],  # disk, or the name of a system call
+    "process": list[int], "thread": list[int]})
+Requests = TypedDict("Requests", {
+    "time_ns": list[int], "device": list[str],
+    "offset": list[int],  # on the device
+    "bytes": list[int], "thread": list[int]})
+Document = TypedDict("Document", {  # null: not recorded
+    "schema": str, "frontload": str, "host": measure_host.Host, "command": list[str],
+    "variant": str, "condition": str, "recorder": Recorder, "missing": list[dict[str, str]],
+    "sample": dict[str, Any],  # launcher.Sample
+    "until": Until | None, "files": list[files.File], "processes": list[Process],
+    "phases": list[StartPhase], "faults": Faults | None, "fills": Fills | None,
+    "waits": Waits | None, "requests": Requests | None,
+    "device": dict[str, Any] | None})  # on_device.OwnDevice; null: the files stay where they are
 
 
 def make(recording: Recording, command: Sequence[str], variant: str, condition: str,
-         before: Mapping[str, Residency], missing: Sequence[Missing] = ()) -> dict:
+         before: Mapping[str, Residency], missing: Sequence[Missing] = (),
+         device: OwnDevice | None = None) -> Document:
     """The document. `before`: the residency of some files just before the run; `missing`: what was
     missing before it."""
     history, missing = recording.history, list(missing)
@@ -53,7 +98,7 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
     found = phases.find(history, recording.loading, zero + sample.wall_ns, zero + sample.ready_ns
                         if sample.ready and sample.ready_ns is not None
                         and sample.ready_ns < sample.wall_ns else None)
-    until = None
+    until: Until | None = None
     if recording.loading and recording.loading.until:
         until = {"symbol": recording.loading.until,
                  "time_ns": None if found.until is None else found.until - zero}
@@ -84,10 +129,11 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         "fills": fills,
         "waits": None if waits is None else _waits(waits, zero),
         "requests": _requests(recording, described, fills, zero) if seen else None,
+        "device": dataclasses.asdict(device) if device else None,
     }
 
 
-def dump(document: dict) -> bytes:
+def dump(document: Document) -> bytes:
     """One line for each entry of the first level: columns are long, and not for reading."""
     lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
              for key, value in document.items()]
@@ -114,8 +160,7 @@ def _learn(history: History, path: str) -> None:
         history.file((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino, path)
 
 
-def _columns(rows: Sequence[Fault | Fill], place: list[int], zero: int) -> dict:
-    """The columns that faults and fills have in common."""
+def _columns(rows: Sequence[Fault | Fill], place: list[int], zero: int) -> _Columns:
     file = [place[row.file] for row in rows]
     return {"time_ns": [row.time - zero for row in rows], "file": file,
             "offset": [-1 if number < 0 else row.offset
@@ -123,29 +168,30 @@ def _columns(rows: Sequence[Fault | Fill], place: list[int], zero: int) -> dict:
             "process": [row.process for row in rows], "thread": [row.thread for row in rows]}
 
 
-def _faults(history: History, place: list[int], zero: int) -> dict:
+def _faults(history: History, place: list[int], zero: int) -> Faults:
     faults = history.faults
     code = [place[fault.code_file] for fault in faults]
-    columns = _columns(faults, place, zero) | {
-        "major": [int(fault.major) for fault in faults],
+    columns = _columns(faults, place, zero)
+    return {
+        "time_ns": columns["time_ns"], "major": [int(fault.major) for fault in faults],
+        "file": columns["file"], "offset": columns["offset"],
         "address": [fault.address for fault in faults], "code_file": code,
         "code_offset": [-1 if number < 0 else fault.code_offset
                         for number, fault in zip(code, faults, strict=True)],
+        "process": columns["process"], "thread": columns["thread"],
         "kernel": [int(fault.kernel) for fault in faults],
         "access": "".join(fault.access for fault in faults)}
-    return {key: columns[key] for key in (
-        "time_ns", "major", "file", "offset", "address", "code_file", "code_offset", "process",
-        "thread", "kernel", "access")}
 
 
-def _fills(history: History, place: list[int], zero: int) -> dict:
+def _fills(history: History, place: list[int], zero: int) -> Fills:
     fills = [fill for fill in history.fills if fill.time >= zero and not fill.written]
-    columns = _columns(fills, place, zero) | {"bytes": [fill.bytes for fill in fills]}
-    return {key: columns[key] for key in (
-        "time_ns", "file", "offset", "bytes", "process", "thread")}
+    columns = _columns(fills, place, zero)
+    return {"time_ns": columns["time_ns"], "file": columns["file"], "offset": columns["offset"],
+            "bytes": [fill.bytes for fill in fills],
+            "process": columns["process"], "thread": columns["thread"]}
 
 
-def _waits(found: Sequence[Wait], zero: int) -> dict:
+def _waits(found: Sequence[Wait], zero: int) -> Waits:
     return {"time_ns": [wait.start - zero for wait in found],
             "duration_ns": [wait.end - wait.start for wait in found],
             "reason": [wait.reason for wait in found],
@@ -153,7 +199,8 @@ def _waits(found: Sequence[Wait], zero: int) -> dict:
             "thread": [wait.thread for wait in found]}
 
 
-def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero: int) -> list[dict]:
+def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero: int
+            ) -> list[StartPhase]:
     """A wait belongs to the phase in which it begins; a wait of a child without phases, to its
     parent's phase."""
     have = {phase.process for phase in found.phases}
@@ -174,8 +221,8 @@ def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero:
             for phase in found.phases]
 
 
-def _requests(recording: Recording, described: list[dict], fills: dict | None,
-              zero: int) -> dict | None:
+def _requests(recording: Recording, described: list[files.File], fills: Fills | None,
+              zero: int) -> Requests | None:
     """The reads of the devices that files were read from, while the command ran. The process behind
     each read is unknown."""
     if recording.requests is None:

@@ -10,9 +10,9 @@ import stat
 import struct
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NotRequired, TypedDict
 
 from frontload.base.errors import Failure
-from frontload.base.files import Document
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.faults.history import History
@@ -21,6 +21,14 @@ from frontload.pagecache import cache as pagecache
 from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.pagecache.residency import Residency
 
+Section = TypedDict("Section", {"name": str, "offset": int, "size": int, "address": int})
+File = TypedDict("File", {
+    "path": str, "size": int | None,
+    "build_id": str,  # empty: none
+    "file_system": str | None, "read_ahead_kib": int | None, "page_size": int,
+    "sections": list[Section], "segments": list[dict[str, Any]],
+    "before": str | None,  # the pages in memory before the run, as extents `first+pages`
+    "after": str | None, "device": NotRequired[measure_host.BlockDevice | None]})
 _libc = ctypes.CDLL(None, use_errno=True)
 _FILEID_INO32_GEN = 1
 _ANY_GENERATION = 0  # accepted by ext4 and similar; other file systems give no name
@@ -72,22 +80,23 @@ def _name(inode: int, root: str) -> str | None:
 
 
 def describe(path: str, before: Residency | None,
-             after: Residency | None) -> Document:
-    """A file for the document; unknown facts are null. Its residency after the run is looked up now
-    if it is unknown."""
-    described: Document = {
+             after: Residency | None) -> File:
+    """A file for the document. Its residency after the run is looked up now if it is unknown."""
+    described: File = {
         "path": path, "size": None, "build_id": "", "file_system": None, "read_ahead_kib": None,
         "page_size": PAGE_SIZE, "sections": [], "segments": [],
         "before": before.to_text() if before else None, "after": None}
     try:
-        described |= measure_host.describe_file(path)
+        place = measure_host.describe_file(path)
+        described |= {"size": place["size"], "file_system": place["file_system"],
+                      "read_ahead_kib": place["read_ahead_kib"], "device": place["device"]}
         if after is None and pagecache.may_look(path):
             after = pagecache.residency(path)
         described["after"] = after.to_text() if after else None
         read = elf.read(path)
     except (OSError, Failure):
         return described  # the file is gone, belongs to another user, or is no ELF file
-    sections: list[Document] = [
+    sections: list[Section] = [
         {"name": name.decode(errors="backslashreplace"), "offset": int(section["offset"]),
          "size": int(section["size"]), "address": int(section["addr"])}
         for name, section in zip(read.section_names, read.sections, strict=True)

@@ -16,6 +16,7 @@ from frontload.base.ready import Ready
 from frontload.device.kinds import Device
 from frontload.faults import document, recording
 from frontload.faults import loading as loadings
+from frontload.faults.document import Document
 from frontload.faults.loading import Loading
 from frontload.measure import seen as measure_seen
 from frontload.measure.conditions import AS_IT_IS, COLD, SELECTIVELY_COLD, Conditions
@@ -30,7 +31,7 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
            evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
            until: str | None = None, warmup: int = 1, ready: Ready | None = None,
            device: Device | None = None, extra: Sequence[str] = (),
-           diagnostics: Diagnostics | None = None) -> tuple[dict, Sample]:
+           diagnostics: Diagnostics | None = None) -> tuple[Document, Sample]:
     """Records one start of a command: its document, frontload-faults/1, and its totals. `evict`
     names the files to make cold (or warm), with {} for the program, which is the default;
     `evict_seen` adds the files that the command is seen to read. With `allow_warm` some of their
@@ -42,7 +43,7 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
     named = list(dict.fromkeys(file.replace("{}", program) for file in evict or ["{}"]))
     missing: list[Missing] = []
     with ExitStack() as stack:
-        launcher, described = stack.enter_context(
+        launcher, own_device = stack.enter_context(
             on_device(device, [Variant("", tuple(command), tuple(named))], extra, ready))
         conditions = Conditions(pagecache, diagnostics, allow_warm=allow_warm,
                                 evict_seen=evict_seen)
@@ -69,8 +70,8 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
         known = {file: residency for file, residency in before.items() if residency is not None}
         found = recording.run(command, recorder, loading, launcher, list(known))
         made = document.make(found, command, name or os.path.basename(command[0]), condition,
-                             known, missing + lacking)
-    return made | {"device": described}, found.sample
+                             known, missing + lacking, own_device)
+    return made, found.sample
 
 
 def _loading(command: Sequence[str], until: str | None, missing: list[Missing]) -> Loading | None:

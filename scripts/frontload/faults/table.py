@@ -4,6 +4,7 @@ Everything comes from the document, so the tables agree with the JSON.
 """
 
 import os
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,8 @@ from frontload.base import console
 from frontload.base.errors import Failure, count, printable
 from frontload.elf import file as elves
 from frontload.faults import waits
+from frontload.faults.document import Document, Faults
+from frontload.faults.files import File
 from frontload.measure.sections import NO_SECTION
 from frontload.profile.symbol_names import SymbolNames, names_of
 
@@ -23,7 +26,7 @@ _MAX_FILES = 20
 _EVER = 1 << 62
 
 
-def show(document: dict, most: int | None) -> None:
+def show(document: Document, most: int | None) -> None:
     """Prints the tables; at most `most` faults, all if it is None."""
     sample = document["sample"]
     ended = f"signal {sample['signal']}" if sample["signal"] is not None \
@@ -41,12 +44,12 @@ def show(document: dict, most: int | None) -> None:
                             rows=rows[:_MAX_FILES], numbers=range(1, 5)))
         if len(rows) > _MAX_FILES:
             print(f"and {count(len(rows) - _MAX_FILES, 'more file')} (--json lists all)")
-    if document["faults"] is not None and most != 0:
-        total = len(document["faults"]["time_ns"])
+    if (faults := document["faults"]) is not None and most != 0:
+        total = len(faults["time_ns"])
         shown = total if most is None else min(most, total)
         print("\nFaults:" if shown == total
               else f"\nThe first {shown} of {total:,} faults (--all: all):")
-        console.show(_faults(document, shown))
+        console.show(_faults(faults, document["files"], shown))
     if document["missing"]:
         print()
         console.show(_table("not recorded", "why", "what would give it", rows=[
@@ -68,22 +71,21 @@ def _ms(time: int | None) -> str:
     return "" if time is None else f"{time / 1e6:.3f}"
 
 
-def _summary(document: dict) -> Table:
+def _summary(document: Document) -> Table:
     sample, recorder = document["sample"], document["recorder"]
     rows = [("major faults", f"{sample['major_faults']:,}", "rusage"),
             ("minor faults", f"{sample['minor_faults']:,}", "rusage")]
     if document["faults"] is not None:
-        major = sum(document["faults"]["major"])
+        major, unlisted = sum(document["faults"]["major"]), recorder["unlisted"] or {}
         for kind, number in (("major", major),
                              ("minor", len(document["faults"]["major"]) - major)):
             rows.append((f"{kind} faults listed below", f"{number:,}",
                          f"{recorder['tool']}; not {recorder['before_exec'][kind]} before exec and "
-                         f"{recorder['unlisted'][kind]} without an instruction"))
-    for key, label, noun in (("fills", "KiB filled into the page cache", "fill"),
-                             ("requests", "KiB requested from devices", "request")):
-        if document[key] is not None:
-            sizes = document[key]["bytes"]
-            rows.append((label, _kib(sum(sizes)), count(len(sizes), noun)))
+                         f"{unlisted[kind]} without an instruction"))
+    for table, label, noun in ((document["fills"], "KiB filled into the page cache", "fill"),
+                               (document["requests"], "KiB requested from devices", "request")):
+        if table is not None:
+            rows.append((label, _kib(sum(table["bytes"])), count(len(table["bytes"]), noun)))
     if sample["ready"] and sample["ready_ns"] < sample["wall_ns"]:
         rows.append(("ms until it was ready", _ms(sample["ready_ns"]), "the clock"))
     rows += [("ms until the end", _ms(sample["wall_ns"]), "the clock, with the recorder's work"),
@@ -97,11 +99,12 @@ def _summary(document: dict) -> Table:
 class _Counts:
     """The faults and fills of a document, to be counted."""
 
-    def __init__(self, document: dict):
+    def __init__(self, document: Document):
+        tables: tuple[Mapping[str, object] | None, ...] = document["faults"], document["fills"]
         self._faults, self._fills = (
-            {key: np.array((document[name] or {}).get(key, ()), dtype=np.int64) for key in keys}
-            for name, keys in (("faults", ("time_ns", "file", "process", "major")),
-                               ("fills", ("time_ns", "file", "process", "bytes"))))
+            {key: np.array((table or {}).get(key, ()), dtype=np.int64)
+             for key in ("time_ns", "file", "process", counted)}
+            for table, counted in zip(tables, ("major", "bytes"), strict=True))
         self._fills_known = document["fills"] is not None
 
     def of(self, owner: str, number: int, start: int = 0, end: int = _EVER
@@ -118,7 +121,7 @@ class _Counts:
         return f"{major:,}", f"{minor:,}", _kib(filled) if self._fills_known else ""
 
 
-def _phases(document: dict, seen: _Counts) -> Table:
+def _phases(document: Document, seen: _Counts) -> Table:
     rows = []
     for phase in document["phases"]:
         start, end, number = phase["start_ns"], phase["end_ns"], phase["process"]
@@ -130,7 +133,7 @@ def _phases(document: dict, seen: _Counts) -> Table:
                   "major faults", "minor faults", "KiB filled", rows=rows, numbers=range(2, 9))
 
 
-def _files(document: dict, seen: _Counts) -> list[tuple]:
+def _files(document: Document, seen: _Counts) -> list[tuple]:
     """A row for each file with faults or fills, those with the most major faults first."""
     found = []
     for number, file in enumerate([*document["files"], None]):
@@ -144,14 +147,14 @@ def _files(document: dict, seen: _Counts) -> list[tuple]:
     return [row for _, row in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
-def _faults(document: dict, shown: int) -> Table:
-    faults, rows = document["faults"], []
+def _faults(faults: Faults, files: list[File], shown: int) -> Table:
+    rows = []
     for row in range(shown):
         place, offset, access = faults["file"][row], faults["offset"][row], faults["access"][row]
-        file = document["files"][place] if place >= 0 else None
+        file = files[place] if place >= 0 else None
         code = faults["code_file"][row]
         by = "(kernel)" if faults["kernel"][row] else _UNKNOWN if code < 0 else \
-            function_at(document["files"][code], faults["code_offset"][row])
+            function_at(files[code], faults["code_offset"][row])
         rows.append((_ms(faults["time_ns"][row]), "major" if faults["major"][row] else "minor",
                      _ACCESSES.get(access, _UNKNOWN),
                      os.path.basename(file["path"]) if file else "(no file)",
@@ -162,7 +165,7 @@ def _faults(document: dict, shown: int) -> Table:
                   numbers=(0, 4, 7))
 
 
-def section_at(file: dict, offset: int, written: bool) -> str:
+def section_at(file: File, offset: int, written: bool) -> str:
     """The section at an offset of a file. The last page of the data is mapped whole, and cleared
     behind the data: what is written there is .bss, whatever the file has there."""
     for segment in file["segments"]:
@@ -174,7 +177,7 @@ def section_at(file: dict, offset: int, written: bool) -> str:
                  if section["offset"] <= offset < section["offset"] + section["size"]), NO_SECTION)
 
 
-def function_at(file: dict, offset: int) -> str:
+def function_at(file: File, offset: int) -> str:
     names = _names(file["path"])
     for segment in file["segments"]:
         if names and segment["offset"] <= offset < segment["offset"] + segment["file_bytes"]:

@@ -5,9 +5,26 @@ import os
 import platform
 import re
 from pathlib import Path
+from typing import TypedDict
 
 from frontload.pagecache import mounts
 from frontload.pagecache.kernel import PAGE_SIZE
+
+Frequency = TypedDict("Frequency", {
+    "source": str,  # cpufreq, or /proc/cpuinfo
+    "mhz": list[float] | None,  # now: the least and the most of all processors
+    "governors": list[str], "limits_mhz": list[float] | None})
+Host = TypedDict("Host", {
+    "kernel": str, "machine": str, "processor": str,
+    "processors": int,  # on which this process may run
+    "memory_bytes": int, "page_size": int,
+    "frequency": Frequency | None})  # null: nothing reports it
+BlockDevice = TypedDict("BlockDevice", {
+    "number": str,  # 7:1
+    "name": str | None, "rotational": bool | None, "scheduler": str | None})
+Place = TypedDict("Place", {  # of a file
+    "path": str, "size": int, "file_system": str, "read_ahead_kib": int | None,
+    "device": BlockDevice | None})  # null: the file system has none of its own
 
 
 def _processor() -> str:
@@ -22,11 +39,7 @@ _CPUS = Path("/sys/devices/system/cpu")
 _BLOCK = Path("/sys/dev/block")
 
 
-def describe_frequency() -> dict | None:
-    """The processors' current frequencies, and their governors; None where nothing reports them.
-
-    {"source", "mhz": [least, most], "governors", "limits_mhz": [least, most] | None}
-    """
+def describe_frequency() -> Frequency | None:
     policies = sorted(_CPUS.glob("cpufreq/policy*"))
     if policies:
         current, least, most = (
@@ -62,7 +75,7 @@ def _number(path: Path) -> int | None:
     return int(text) if text and text.isdecimal() else None
 
 
-def describe_host() -> dict:
+def describe_host() -> Host:
     return {
         "kernel": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
@@ -80,11 +93,8 @@ def read_ahead_kib(path: os.PathLike[str] | str) -> int | None:
     return _number(Path(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"))
 
 
-def describe_device(path: os.PathLike[str] | str) -> dict | None:
-    """The block device that a file is on; None for a file system that has none of its own.
-
-    {"number", "name", "rotational": bool, "scheduler"}; None where the kernel reports nothing.
-    """
+def describe_device(path: os.PathLike[str] | str) -> BlockDevice | None:
+    """The block device that a file is on."""
     number = os.stat(path).st_dev
     if os.major(number) == 0:
         # File systems of several volumes, such as btrfs, have their own numbers.
@@ -95,7 +105,7 @@ def describe_device(path: os.PathLike[str] | str) -> dict | None:
     return _describe_device(number)
 
 
-def _describe_device(number: int) -> dict:
+def _describe_device(number: int) -> BlockDevice:
     place = f"{os.major(number)}:{os.minor(number)}"
     device = (_BLOCK / place).resolve()
     # A partition has its disk's queue.
@@ -107,7 +117,7 @@ def _describe_device(number: int) -> dict:
             "scheduler": scheduler and scheduler[1]}
 
 
-def describe_file(path: os.PathLike[str] | str) -> dict:
+def describe_file(path: os.PathLike[str] | str) -> Place:
     return {
         "path": os.fspath(path),
         "size": os.stat(path).st_size,

@@ -1,12 +1,23 @@
 """A measurement as JSON, "frontload-measure/2": described in docs/reference/json.md."""
 
 from dataclasses import asdict
+from typing import TypedDict
 
 from frontload import __version__
-from frontload.base.files import Document
+from frontload.machine.host import Host
 from frontload.measure import doubts, statistics
 from frontload.measure.measurement import Measurement, Run
-from frontload.measure.results import comparisons, costs, figures, label, stayed
+from frontload.measure.results import (
+    Comparison,
+    Cost,
+    Figure,
+    Stayed,
+    comparisons,
+    costs,
+    figures,
+    label,
+    stayed,
+)
 from frontload.pagecache import mounts
 
 SCHEMA = "frontload-measure/2"
@@ -29,17 +40,33 @@ METHOD = {
 }
 
 
+Result = TypedDict("Result", {  # all runs of a variant from a condition
+    "variant": str, "condition": str,
+    "label": str,  # the condition that was really met
+    "figures": dict[str, Figure], "stayed": list[Stayed],
+    "sections_read": dict[str, dict[str, float]],  # median bytes, by file and section
+    "runs": list[dict[str, object]]})  # see _run_to_json
+Document = TypedDict("Document", {
+    "schema": str, "frontload": str, "host": Host,
+    "device": dict[str, object] | None,  # on_device.OwnDevice
+    "plan": dict[str, object],  # plan.Plan
+    "files": list[dict[str, object]],  # host.Place, whether it was `named`, its `sections`
+    "method": dict[str, str], "results": list[Result],
+    "comparisons": list[Comparison], "costs": list[Cost],
+    "warnings": list[str], "missing": list[dict[str, str]]})
+
+
 def to_json(measurement: Measurement) -> Document:
     """All results, every single run included."""
     plan = measurement.plan
-    results = []
+    results: list[Result] = []
     for condition in plan.conditions:
         for variant in plan.variants:
             runs = measurement.of(variant.name, condition)
             results.append({
                 "variant": variant.name, "condition": condition, "label": label(runs),
                 "figures": figures(runs),
-                "stayed": [file | {"why": mounts.why_resident(file["path"])}
+                "stayed": [{**file, "why": mounts.why_resident(file["path"])}
                            for file in stayed(runs)],
                 "sections_read": measurement.sections_read(variant.name, condition),
                 "runs": [_run_to_json(run) for run in runs]})
@@ -48,10 +75,10 @@ def to_json(measurement: Measurement) -> Document:
         "schema": SCHEMA,
         "frontload": __version__,
         "host": measurement.host,
-        "device": measurement.device,
+        "device": asdict(measurement.device) if measurement.device else None,
         "plan": asdict(plan),
-        "files": [place | {"named": file in named,
-                           "sections": [asdict(section) for section in measurement.sections[file]]}
+        "files": [{**place, "named": file in named,
+                   "sections": [asdict(section) for section in measurement.sections[file]]}
                   for file, place in measurement.places.items()],
         "method": METHOD,
         "results": results,
@@ -62,8 +89,8 @@ def to_json(measurement: Measurement) -> Document:
     }
 
 
-def _run_to_json(run: Run) -> Document:
-    files: dict[str, Document | None] = {}
+def _run_to_json(run: Run) -> dict[str, object]:
+    files: dict[str, dict[str, int | str] | None] = {}
     for path, state in run.files.items():
         before, after, read = state.before, state.after, state.read
         if before is None or after is None or read is None:

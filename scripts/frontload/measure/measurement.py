@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontload.base.files import Document
 from frontload.base.missing import Missing
+from frontload.machine.host import Host, Place
 from frontload.measure.conditions import WARM, FileState, all_known
 from frontload.measure.launcher import Sample
+from frontload.measure.on_device import OwnDevice
 from frontload.measure.plan import Plan
 from frontload.measure.sections import Section, bytes_per_section
 from frontload.pagecache.residency import Residency
@@ -45,9 +46,9 @@ class Measurement:
     plan: Plan
     runs: list[Run]
     sections: dict[str, list[Section]]
-    places: dict[str, Document]  # host.describe_file of each file
-    host: Document  # host.describe_host
-    device: Document | None = None  # a separate one, with copies of the files
+    places: dict[str, Place]
+    host: Host
+    device: OwnDevice | None = None
     missing: list[Missing] = field(default_factory=list)
 
     def of(self, variant: str, condition: str) -> list[Run]:

@@ -8,11 +8,11 @@ this process and its children, so that a command runs as usual.
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.base.errors import Failure
-from frontload.base.files import Document, read_text
+from frontload.base.files import read_text
 from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device, lazy, throttle
@@ -26,6 +26,15 @@ from frontload.measure.launcher import Launcher
 from frontload.measure.plan import Variant
 
 _WITHOUT = "or measure without --device, where the files are"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnDevice(Device):
+    """A device that was made for a measurement, as its JSON has it."""
+
+    number: str  # 7:1
+    throttle: str | None  # what slows it down: a version of cgroups
+    copied: list[str]  # the files there
 
 
 def files_to_copy(variants: Iterable[Variant], extra: Sequence[str]) -> list[str]:
@@ -47,7 +56,7 @@ def _files_in(folder: str) -> list[str]:
 @contextmanager
 def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequence[str],
               ready: Ready | None = None, file_system: str = cold_device.EXT4
-              ) -> Iterator[tuple[Launcher, Document | None]]:
+              ) -> Iterator[tuple[Launcher, OwnDevice | None]]:
     """Within `with`, the variants' files are on this device; without a device, they stay where they
     are. Yields the launcher to run them there, and the device's description for the result."""
     if device is None:
@@ -79,6 +88,6 @@ def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequenc
                 bytes_per_second=device.bytes_per_second)).folder
         launcher = Launcher(cgroup, end_with_us=True, ready=ready, outside=own.outside)
         own.cover()
-        yield launcher, asdict(device) | {
-            "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if hierarchy else None,
-            "copied": files}
+        yield launcher, OwnDevice(
+            **vars(device), number=own.number, copied=files,
+            throttle=f"cgroup v{hierarchy[0]}" if hierarchy else None)

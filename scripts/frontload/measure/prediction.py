@@ -1,22 +1,8 @@
 """What a cold start of a linked file will read, by frontload-predict.
 
 frontload-predict predicts for one file, from traces of that file or of another build of the same
-program. This module joins its predictions for several variants into one document:
-
-    {"schema": "frontload-predict/1", "frontload": version, "recorded": file,
-     "warm_seconds": null, "devices": [as frontload-predict --list-devices has them],
-     "variants": [{"name", "binary", "file_bytes", "prefetch_bytes",
-                   "devices": {"hdd": {figures, "gain": {figures}}}}],
-     "predictions": [{"variant", "trace", "touches", "missing", "devices": {"hdd": {figures}}}]}
-
-figures  major_faults, minor_faults (of the file), requests, read_bytes, read_runs, and the seconds
-         that the device takes. In `variants` they are medians over the runs (the traces of a
-         process and of those that it has forked are one), and `total_seconds` adds the time of a
-         warm start if that is known (warm_seconds).
-gain     how much less it is than for the first variant, in the same figures. `times` says how many
-         times as fast it is, by total_seconds, or by seconds if there are no total_seconds.
-missing  touches without a counterpart in the variant, or whose counterpart cannot be found (see
-         tools/predict/symbol_map.h).
+program. This module joins its predictions for several variants into one document, of the schema
+"frontload-predict/1".
 """
 
 import json
@@ -24,19 +10,53 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
 import numpy as np
 
 from frontload import __version__
 from frontload.base import tools
 from frontload.base.errors import Failure
-from frontload.base.files import Document
+from frontload.device.kinds import PredictedDevice
 from frontload.profile import trace
 
 SCHEMA = "frontload-predict/1"
-COUNTS = ("major_faults", "minor_faults", "requests", "read_bytes", "read_runs")
+_SECONDS: Literal["seconds"] = "seconds"
 _PREDICTOR = "frontload-predict"
 _Path = PathLike[str] | str
+
+Figures = TypedDict("Figures", {
+    # Of a variant, these are medians over the runs. The traces of a process and of those that it
+    # has forked are one run.
+    "major_faults": float,
+    "minor_faults": float,  # of the file
+    "requests": float, "read_bytes": float, "read_runs": float,
+    "seconds": float,  # that the device takes
+    "total_seconds": NotRequired[float]})  # with a warm start's, if that is known
+_Count = Literal["major_faults", "minor_faults", "requests", "read_bytes", "read_runs"]
+COUNTS: tuple[_Count, ...] = get_args(_Count)
+ComparedFigures = TypedDict("ComparedFigures", {
+    "major_faults": float, "minor_faults": float, "requests": float, "read_bytes": float,
+    "read_runs": float, "seconds": float, "total_seconds": NotRequired[float],
+    # How much less it is than for the first variant, in the same figures, and how many `times` as
+    # fast it is, by total_seconds, or by seconds if there are no total_seconds.
+    "gain": dict[str, float | None]})
+Variant = TypedDict("Variant", {
+    "name": str, "binary": str, "file_bytes": int, "prefetch_bytes": int,
+    "devices": dict[str, ComparedFigures]})  # by name
+Prediction = TypedDict("Prediction", {
+    "variant": NotRequired[str], "trace": str, "touches": int,
+    "missing": int,  # touches without a counterpart in the variant, or whose counterpart cannot be
+                     # found (see tools/predict/symbol_map.h)
+    "devices": dict[str, Figures]})
+Answer = TypedDict("Answer", {  # of frontload-predict, for one file
+    "binary": str, "file_bytes": int, "prefetch_bytes": int, "predictions": list[Prediction]})
+Document = TypedDict("Document", {
+    "schema": str, "frontload": str,  # the version
+    "recorded": str,  # the build that was recorded
+    "warm_seconds": float | None,
+    "devices": list[PredictedDevice],  # as frontload-predict --list-devices has them
+    "variants": list[Variant], "predictions": list[Prediction]})
 
 
 @dataclass(frozen=True)
@@ -72,17 +92,16 @@ def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
             options: Sequence[str] = (), warm_seconds: float | None = None) -> Document:
     """The document of these builds, its variants; `options` are frontload-predict's."""
     found = {build: ask(build.binary, traces, recorded, options) for build in builds}
-    predictions = [{"variant": build.name, **each}
-                   for build, answer in found.items() for each in answer["predictions"]]
-    described = [{
-        "name": build.name,
-        **{key: answer[key] for key in ("binary", "file_bytes", "prefetch_bytes")},
-        "devices": medians(answer["predictions"], warm_seconds)}
-        for build, answer in found.items()]
-    for variant in described:
-        for device, figures in variant["devices"].items():
-            base = described[0]["devices"][device]
-            figures["gain"] = gain(base, figures)
+    predictions: list[Prediction] = [
+        {"variant": build.name, **each}
+        for build, answer in found.items() for each in answer["predictions"]]
+    figures = [medians(answer["predictions"], warm_seconds) for answer in found.values()]
+    described: list[Variant] = [{
+        "name": build.name, "binary": answer["binary"], "file_bytes": answer["file_bytes"],
+        "prefetch_bytes": answer["prefetch_bytes"],
+        "devices": {device: {**each, "gain": gain(figures[0][device], each)}
+                    for device, each in mine.items()}}
+        for (build, answer), mine in zip(found.items(), figures, strict=True)]
     return {"schema": SCHEMA, "frontload": __version__, "recorded": recorded,
             "warm_seconds": warm_seconds,
             "devices": ask_predictor(*(option for option in options if "device" in option
@@ -91,8 +110,7 @@ def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
 
 
 def ask(binary: _Path, traces: Sequence[_Path], recorded: _Path,
-        options: Sequence[str] = ()) -> Document:
-    """frontload-predict's answer for one file."""
+        options: Sequence[str] = ()) -> Answer:
     return ask_predictor("--recorded", recorded, *options, "--", binary, *traces)
 
 
@@ -105,27 +123,29 @@ def touches(binary: _Path, recorded: _Path, traces: Sequence[_Path]
         yield np.array(found["recorded"], np.uint64), np.array(found["binary"], np.uint64)
 
 
-def medians(predictions: Sequence[Document], warm_seconds: float | None = None
-            ) -> dict[str, dict[str, float]]:
+def medians(predictions: Sequence[Prediction], warm_seconds: float | None = None
+            ) -> dict[str, Figures]:
     """For each device the medians of the predictions from several traces."""
     found = {}
     for device in predictions[0]["devices"]:
         all_figures = [prediction["devices"][device] for prediction in predictions]
-        figures = {name: float(np.median([each[name] for each in all_figures]))
-                   for name in all_figures[0]}
+        figures = cast(Figures, {name: float(np.median([each[name] for each in all_figures]))
+                                 for name in (*COUNTS, _SECONDS)})
         if warm_seconds is not None:
             figures["total_seconds"] = figures["seconds"] + warm_seconds
         found[device] = figures
     return found
 
 
-def gain(base: Document, figures: Document) -> Document:
+def gain(base: Figures, figures: Figures) -> dict[str, float | None]:
+    time: Literal["total_seconds", "seconds"]
     time = "total_seconds" if "total_seconds" in figures else "seconds"
-    return {**{name: base[name] - figures[name] for name in (*COUNTS, time)},
+    return {**{name: base[name] - figures[name] for name in COUNTS},
+            time: base[time] - figures[time],
             "times": base[time] / figures[time] if figures[time] else None}
 
 
-def ask_predictor(*arguments: _Path, evidence: str = "the traces and the program") -> Document:
+def ask_predictor(*arguments: _Path, evidence: str = "the traces and the program") -> Any:
     """frontload-predict's answer; `evidence`: what to send with a report of its defect."""
     command: list[_Path] = [tools.tool(_PREDICTOR), *arguments]
     result = subprocess.run(command, capture_output=True, encoding="utf-8",

@@ -2,15 +2,36 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 
-from frontload.base.files import Document
 from frontload.measure import statistics as measure_statistics
 from frontload.measure.conditions import WARM, all_known
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.statistics import Interval
 
+Figure = TypedDict("Figure", {
+    "median": float, "min": int, "max": int,
+    # Only of times; `outliers` are rounds.
+    "mean": NotRequired[float], "low": NotRequired[float | None],
+    "high": NotRequired[float | None], "outliers": NotRequired[list[int]]})
+Estimate = TypedDict("Estimate", {  # a statistics.Interval
+    "estimate": float, "low": float | None, "high": float | None})
+Comparison = TypedDict("Comparison", {  # the ratio of a figure to that of the base
+    "condition": str, "variant": str, "base": str, "figure": str,
+    "estimate": float, "low": float | None, "high": float | None, "difference": Estimate})
+Excess = TypedDict("Excess", {
+    "base": str, "estimate": float, "low": float | None, "high": float | None})
+Cost = TypedDict("Cost", {
+    "condition": str, "variant": str, "figure": str,
+    "estimate": float, "low": float | None, "high": float | None, "excess": Excess | None})
+Stayed = TypedDict("Stayed", {
+    "path": str,
+    "pages": int,  # in the cache before a run, at most
+    "of": int,
+    "runs": int,  # that met any
+    "why": NotRequired[str]})
 # Every figure of a run, by its name in JSON.
 FIGURES: dict[str, Callable[[Run], int | None]] = {
     "major_faults": lambda run: run.sample.major_faults,
@@ -24,12 +45,12 @@ FIGURES: dict[str, Callable[[Run], int | None]] = {
 TIMES = ("wall_ns", "cpu_ns")
 
 
-def figures(runs: Sequence[Run]) -> dict[str, Document]:
+def figures(runs: Sequence[Run]) -> dict[str, Figure]:
     """For every figure its median, least and most; for times mean, interval and outliers too.
 
     A figure that is unknown for one run is left out.
     """
-    found: dict[str, Document] = {}
+    found: dict[str, Figure] = {}
     for name, figure in FIGURES.items():
         values = all_known([figure(run) for run in runs])
         if values is None:
@@ -54,21 +75,25 @@ def time_ratio(measurement: Measurement, condition: str, variant: str) -> Interv
                                       for name in (variant, base)))
 
 
-def comparisons(measurement: Measurement) -> list[Document]:
+def _estimate(interval: Interval) -> Estimate:
+    return cast(Estimate, asdict(interval))
+
+
+def comparisons(measurement: Measurement) -> list[Comparison]:
     """The times of every variant against those of the first: their ratio, and their difference."""
     base, *others = (variant.name for variant in measurement.plan.variants)
     return [{"condition": condition, "variant": variant, "base": base, "figure": "wall_ns",
-             **asdict(time_ratio(measurement, condition, variant)),
-             "difference": asdict(measure_statistics.difference(
+             **_estimate(time_ratio(measurement, condition, variant)),
+             "difference": _estimate(measure_statistics.difference(
                  *(times(measurement, name, condition) for name in (variant, base))))}
             for condition in measurement.plan.conditions for variant in others]
 
 
-def costs(measurement: Measurement) -> list[Document]:
+def costs(measurement: Measurement) -> list[Cost]:
     """What being cold costs each variant, and how much more than it costs the first one."""
     plan = measurement.plan
     base = plan.variants[0].name
-    found = []
+    found: list[Cost] = []
     for cold in plan.conditions:
         if cold == WARM or WARM not in plan.conditions:
             continue
@@ -77,9 +102,9 @@ def costs(measurement: Measurement) -> list[Document]:
             of_base = [times(measurement, base, condition) for condition in (cold, WARM)]
             found.append({
                 "condition": cold, "variant": variant.name, "figure": "wall_ns",
-                **asdict(measure_statistics.cost(*own)),
+                **_estimate(measure_statistics.cost(*own)),
                 "excess": None if variant.name == base else {
-                    "base": base, **asdict(measure_statistics.excess(*own, *of_base))}})
+                    "base": base, **_estimate(measure_statistics.excess(*own, *of_base))}})
     return found
 
 
@@ -88,9 +113,9 @@ def label(runs: Sequence[Run]) -> str:
     return next((run.label for run in runs if run.label != run.condition), runs[0].condition)
 
 
-def stayed(runs: Sequence[Run]) -> list[Document]:
+def stayed(runs: Sequence[Run]) -> list[Stayed]:
     """The seen files that had pages in the cache before cold runs."""
-    found = []
+    found: list[Stayed] = []
     for path, state in runs[0].files.items():
         before = [known for run in runs if not state.named and (known := run.files[path].before)]
         left = [residency.resident_pages for residency in before]

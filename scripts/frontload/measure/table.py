@@ -7,10 +7,14 @@ from rich.table import Table
 
 from frontload.base import console
 from frontload.base.errors import count, printable
-from frontload.base.files import Document
+from frontload.machine.host import Host
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.measurement import Measurement
+from frontload.measure.on_device import OwnDevice
 from frontload.measure.results import (
+    Estimate,
+    Figure,
+    Stayed,
     costs,
     figures,
     label,
@@ -68,25 +72,25 @@ def machine(measurement: Measurement) -> str:
     return printable("; ".join(dict.fromkeys(lines)))
 
 
-def _print_device(device: Document) -> None:
-    if device.get("latency_ms"):
-        print(f"On a file system of its own: {device['description']}.")
+def _print_device(device: OwnDevice) -> None:
+    if device.latency_ms:
+        print(f"On a file system of its own: {device.description}.")
         return
     limits = []
-    if device["iops"] is not None:
-        limits.append(f"{device['iops']:g} requests")
-    if device["bytes_per_second"] is not None:
-        limits.append(f"{device['bytes_per_second'] / 1e6:g} MB")
+    if device.iops is not None:
+        limits.append(f"{device.iops:g} requests")
+    if device.bytes_per_second is not None:
+        limits.append(f"{device.bytes_per_second / 1e6:g} MB")
     if not limits:
         print("On a loop device of its own, as fast as memory.")
         return
-    print(f"On a loop device that the kernel ({device['throttle']}) slows down to kind "
-          f"{device['name']}: {' and '.join(limits)} per second.\n"
+    print(f"On a loop device that the kernel ({device.throttle}) slows down to kind "
+          f"{device.name}: {' and '.join(limits)} per second.\n"
           "The kernel lets the first tenth of a second through at once: a real device takes up to\n"
           "that much longer.")
 
 
-def _processors(host: Document) -> str:
+def _processors(host: Host) -> str:
     text = count(host["processors"], "processor")
     if frequency := host["frequency"]:
         if frequency["mhz"]:
@@ -141,7 +145,7 @@ def _print_costs(measurement: Measurement) -> None:
 
 
 def _print_stayed(measurement: Measurement, condition: str) -> None:
-    files: dict[str, Document] = {}
+    files: dict[str, Stayed] = {}
     for variant in measurement.plan.variants:
         for file in stayed(measurement.of(variant.name, condition)):
             known = files.setdefault(file["path"], file)
@@ -156,19 +160,19 @@ def _print_stayed(measurement: Measurement, condition: str) -> None:
         print(printable(f"Stayed in the page cache, because other processes use it: {text}."))
 
 
-def _count(seen: dict[str, Document], name: str) -> str:
+def _count(seen: dict[str, Figure], name: str) -> str:
     return f"{seen[name]['median']:.0f}" if name in seen else "?"
 
 
-def _megabytes(seen: dict[str, Document], name: str) -> str:
+def _megabytes(seen: dict[str, Figure], name: str) -> str:
     if name not in seen:
         return "?"
     megabytes = seen[name]["median"] / 1e6
     return f"{megabytes:.1f}" if megabytes >= 10 else f"{megabytes:.3f}"
 
 
-def _range(interval: Document, unit: str, least: float = -math.inf) -> str:
-    if interval["low"] is None:
+def _range(interval: Figure | Estimate, unit: str, least: float = -math.inf) -> str:
+    if interval["low"] is None or interval["high"] is None:
         return ""
     return f"{show_time(max(interval['low'], least), unit)} to {show_time(interval['high'], unit)}"
 

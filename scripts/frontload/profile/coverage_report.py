@@ -1,15 +1,30 @@
 """How much of a startup profile lies in the front of a file, as text for people and as JSON."""
 
 import os
+from typing import TypedDict
 
 from frontload.base import console
 from frontload.base.errors import count, percent, printable
-from frontload.base.files import Document
 from frontload.profile.coverage import Reason, Report
 from frontload.profile.startup_profile import Profile
 from frontload.profile.summary import text
 
 _MAX_SHOWN = 5  # missing names for each reason
+Block = TypedDict("Block", {"section": str, "offset": int, "bytes": int})
+Front = TypedDict("Front", {
+    "is": str,  # prefix (of ld.frontload), or blocks, one in each section (of another linker)
+    "bytes": int, "file_bytes": int, "density": float,
+    "ranges": list[dict[str, int]],  # of a prefix, in the order of a prefetch
+    "blocks": list[Block] | None})
+MissingName = TypedDict("MissingName", {
+    "name": str, "kind": str, "class": str, "file": str | None, "reason": str,
+    "section": str | None})
+Document = TypedDict("Document", {
+    "coverage": float,  # `placed` of `names`, in percent
+    "names": int, "present": int, "placed": int,
+    "left_out": int,  # of the front, by the link, on purpose
+    "ambiguous": int, "inexact": int, "not_sought": int, "faded": int, "front": Front,
+    "classes": dict[str, dict[str, int]], "missing": list[MissingName]})
 
 
 def _shown(name: bytes) -> str:
@@ -61,7 +76,7 @@ def _where(report: Report) -> str:
 
 def as_json(binary: str, report: Report) -> Document:
     """All figures, and all missing names."""
-    blocks = None if report.blocks is None else [
+    blocks: list[Block] | None = None if report.blocks is None else [
         {"section": text(block.section), "offset": block.offset, "bytes": block.size}
         for block in report.blocks]
     return {

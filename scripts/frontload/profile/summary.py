@@ -6,9 +6,8 @@ with known bytes, and None without any.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
-from frontload.base.files import Document
 from frontload.elf.section_names import CLASSES
 from frontload.profile.format import escape
 from frontload.profile.startup_profile import KINDS, Name, Profile, Touch
@@ -28,21 +27,43 @@ TIERS = (Tier("every run", lambda runs, of: runs == of),
          Tier("fewer", lambda runs, of: True))
 
 
+Sums = TypedDict("Sums", {
+    "names": int,
+    "telling": int,  # names with known bytes
+    "touched_bytes": int | None})  # their sum
+SumsOfTier = TypedDict("SumsOfTier", {
+    "touched_by": str, "names": int, "telling": int, "touched_bytes": int | None})
+SumsOfClass = TypedDict("SumsOfClass", {
+    "kind": str, "class": str, "names": int, "telling": int, "touched_bytes": int | None})
+KeptGeneration = TypedDict("KeptGeneration", {
+    "label": str | None, "runs": int, "data_runs": int,
+    "last_seen": int})  # names that it was the last to touch
+Summary = TypedDict("Summary", {  # without the entries
+    "program": str, "runs": int, "data_runs": int, "knows_cold_parts": bool,
+    "generations": list[KeptGeneration],
+    "names": int, "telling": int, "touched_bytes": int | None,
+    "basic_blocks": dict[str, int],  # of how many `functions`, and how many are `touched`
+    "classes": list[SumsOfClass], "tiers": list[SumsOfTier]})
+Entry = TypedDict("Entry", {
+    "rank": int, "runs": int,
+    "of_runs": int,  # that could have touched it
+    "touched_bytes": int | None, "kind": str, "class": str, "name": str, "file": str | None,
+    "last_seen": str | None})  # the label of its newest generation
+
+
 def text(name: bytes) -> str:
     """A name as it stands in a profile."""
     return escape(name).decode("utf-8")
 
 
-def sum_of(touches: Iterable[Touch]) -> dict[str, int | None]:
-    """How many names there are, how many of them have known bytes, and the sum of these."""
+def sum_of(touches: Iterable[Touch]) -> Sums:
     sizes = [touch.touched.size for touch in touches]
     telling = sum(size > 0 for size in sizes)
     return {"names": len(sizes), "telling": telling,
             "touched_bytes": sum(sizes) if telling else None}
 
 
-def describe(profile: Profile) -> Document:
-    """A profile without its entries."""
+def describe(profile: Profile) -> Summary:
     def tier(name: Name, touch: Touch) -> str:
         return next(each.label for each in TIERS if each.holds(touch.runs,
                                                                profile.limit(name.kind)))
@@ -69,7 +90,7 @@ def describe(profile: Profile) -> Document:
             "tiers": [{"touched_by": label, **sum_of(by_tier[label])} for label in by_tier]}
 
 
-def entry(profile: Profile, name: Name) -> Document:
+def entry(profile: Profile, name: Name) -> Entry:
     touch = profile.touches[name]
     seen = profile.generations[touch.newest()].label.decode() if profile.generations else ""
     return {"rank": touch.rank, "runs": touch.runs, "of_runs": profile.limit(name.kind),
@@ -78,7 +99,7 @@ def entry(profile: Profile, name: Name) -> Document:
             "last_seen": seen or None}
 
 
-def entries(profile: Profile) -> Iterator[Document]:
+def entries(profile: Profile) -> Iterator[Entry]:
     """The entries, in their order."""
     for name, _ in profile.in_order():
         yield entry(profile, name)

@@ -7,10 +7,10 @@ Here every touch counts, also of a binary that is gone.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from typing import TypedDict
 
 import numpy as np
 
-from frontload.base.files import Document
 from frontload.elf.file import Elf
 from frontload.profile import trace as traces
 from frontload.profile.summary import text
@@ -21,14 +21,25 @@ KINDS = {traces.FUNCTION: "function", traces.BLOCK: "block", traces.CODE: "code"
          traces.DATA: "data"}
 
 
-def describe(trace: Trace) -> Document:
-    """A trace without its touches."""
-    def count(which: np.ndarray) -> Document:
+Counts = TypedDict("Counts", {"touches": int, "kinds": dict[str, int]})
+TracedModule = TypedDict("TracedModule", {
+    "path": str, "build_id": str | None, "main": bool, "touches": int, "kinds": dict[str, int]})
+Summary = TypedDict("Summary", {  # without the touches
+    "program": str | None,  # the path of the main program
+    "pid": int, "run": str | None, "forked": bool, "role": str | None,
+    "dropped": int,  # touches for which the recorder had no room
+    "ownerless": int,  # touches whose module is not known
+    "touches": int, "kinds": dict[str, int], "modules": list[TracedModule]})
+Entry = TypedDict("Entry", {"kind": str, "module": str, "address": int, "names": list[str]})
+
+
+def describe(trace: Trace) -> Summary:
+    def count(which: np.ndarray) -> Counts:
         return {"touches": int(np.count_nonzero(which)),
                 "kinds": {label: int(np.count_nonzero(trace.kinds[which] == kind))
                           for kind, label in KINDS.items()}}
 
-    return {"program": trace.main and trace.main.path, "pid": trace.pid,
+    return {"program": trace.main.path if trace.main else None, "pid": trace.pid,
             "run": f"{trace.run:x}" if trace.run else None, "forked": trace.forked,
             "role": trace.role or None, "dropped": trace.dropped, "ownerless": trace.ownerless,
             **count(np.ones(len(trace.kinds), bool)),
@@ -37,7 +48,7 @@ def describe(trace: Trace) -> Document:
                         for number, module in enumerate(trace.modules)]}
 
 
-def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator[Document]:
+def touches(trace: Trace, binary_of: Callable[[Module], Elf | None]) -> Iterator[Entry]:
     """The touches in order. `binary_of` is called at once, for each module with touches; without a
     binary, or without symbols in it, they have no names."""
     named: defaultdict[int, list[str]] = defaultdict(list)  # by position in the trace

@@ -48,6 +48,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
@@ -261,9 +262,19 @@ def find(paths: Iterable[str]) -> list[str]:
     return found
 
 
-def describe(listing: ReadingList) -> files.Document:
-    """A list as figures, without its ranges; the file with the most bytes comes first."""
-    described: list[files.Document] = []
+ListedFile = TypedDict("ListedFile", {
+    "path": str, "size": int, "build_id": str | None, "touched_bytes": int,
+    "every_run_bytes": int,  # that every start touched
+    "ranges": int,
+    "rank": int})  # of the first
+Summary = TypedDict("Summary", {  # without the ranges; the file with the most bytes comes first
+    "runs": int, "touched_bytes": int, "files": list[ListedFile]})
+Entry = TypedDict("Entry", {
+    "rank": int, "runs": int, "how": str, "offset": int, "bytes": int, "path": str})
+
+
+def describe(listing: ReadingList) -> Summary:
+    described: list[ListedFile] = []
     for file in listing.in_order():
         ranges = list(listing.ranges(file))
         described.append({
@@ -276,7 +287,7 @@ def describe(listing: ReadingList) -> files.Document:
     return {"runs": listing.runs, "touched_bytes": listing.size(), "files": described}
 
 
-def entries(listing: ReadingList) -> Iterator[files.Document]:
+def entries(listing: ReadingList) -> Iterator[Entry]:
     """The ranges of all files, in the order of first touch."""
     for path, each in listing.in_order_of_touch():
         yield {"rank": each.first.rank, "runs": each.first.runs, "how": each.first.how,

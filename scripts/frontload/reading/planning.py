@@ -1,22 +1,7 @@
 """The cost of a start with all of its files, and which of them to mend first, by frontload-predict.
 
-For one start or several programs' starts, each with its reading list and its weight:
-
-    {"schema": "frontload-predict-starts/1", "frontload": version,
-     "devices": [as frontload-predict --list-devices has them],
-     "lists": [{"path", "weight", "runs", "files", "touched_bytes"}],
-     "starts": {"hdd": {way: cost}},
-     "files": [{"path", "lists", "touched_bytes", "can_have_front",
-                "devices": {"hdd": {way: cost}}}]}
-
-way   as_it_is; list (asked for beforehand: frontload-run --files); fronts (each ELF file with its
-      touched pages side by side, in the order of first touch; a real front is no larger, as it has
-      the touched functions and data of these pages); fronts_and_list
-cost  major_faults, requests (what a list asks for of two files that follow each other in the list
-      and on the device is one), asked_requests (those of them that a list makes), asked_ranges (of
-      which a disk has to find the beginning), read_bytes, and the seconds of the device. In
-      `starts` and `files` they are sums over the lists, each as often as its weight. The first of
-      `files` gains most by a front, on the first device, if it is not asked for by a list.
+For one start or several programs' starts, each with its reading list and its weight. The document
+has the schema "frontload-predict-starts/1".
 
 Seconds are a latency for each request that the program waits for and for each range of a list (or
 for as many requests of a list as the device works on at once), and the time of the bytes. Sharing
@@ -28,20 +13,40 @@ import math
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, TypedDict, get_args
 
 from frontload import __version__
-from frontload.base.files import Document
+from frontload.device.kinds import PredictedDevice
 from frontload.measure.prediction import ask_predictor
 from frontload.reading import blocks, listing
 from frontload.reading.listing import READ, File, ReadingList
 
 SCHEMA, _QUESTION = "frontload-predict-starts/1", "frontload-whole-start/1"
+# Ways to start: as it is; with a list (frontload-run --files); with fronts (each ELF file with its
+# touched pages side by side, in the order of first touch; a real front is no larger, as it has the
+# touched functions and data of these pages); with both.
 AS_IT_IS, LIST, FRONTS, BOTH = "as_it_is", "list", "fronts", "fronts_and_list"
 WAYS = AS_IT_IS, LIST, FRONTS, BOTH
-_COUNTS = "major_faults", "requests", "asked_ranges", "read_bytes"
-
-
-Ways = dict[str, Document]  # costs by way
+_Count = Literal["major_faults", "requests", "asked_ranges", "read_bytes"]
+_COUNTS: tuple[_Count, ...] = get_args(_Count)
+# The sums over the lists, each as often as its weight. What a list asks for of two files that
+# follow each other in the list and on the device is one request. `asked_requests`: those that a
+# list makes; `asked_ranges`: of which a disk has to find the beginning; `seconds`: the device's.
+Cost = dict[Literal[_Count, "asked_requests", "seconds"], float]
+Ways = dict[str, Cost]
+_Costs = dict[str, dict[str, int]]  # of a file, by way, as frontload-predict has them
+List = TypedDict("List", {
+    "path": str, "weight": int, "runs": int, "files": int, "touched_bytes": int})
+PlannedFile = TypedDict("PlannedFile", {
+    "path": str, "lists": int,
+    "touched_bytes": int,  # by the start that touches most
+    "can_have_front": bool,
+    "devices": dict[str, Ways]})  # by name
+Document = TypedDict("Document", {
+    "schema": str, "frontload": str, "devices": list[PredictedDevice], "lists": list[List],
+    "starts": dict[str, Ways],  # by device
+    "files": list[PlannedFile]})  # the first gains most by a front, on the first device, without a
+                                  # list
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,12 @@ class Input:
     weight: int = 1
 
 
-def predict(inputs: Sequence[Input], options: Sequence[str] = ()) -> dict:
+def predict(inputs: Sequence[Input], options: Sequence[str] = ()) -> Document:
     """The document; `options` choose frontload-predict's devices."""
-    devices = _ask("--list-devices", *options, "--whole-start=-")["devices"]
-    described: list[Document] = []
+    devices: list[PredictedDevice] = _ask("--list-devices", *options, "--whole-start=-")["devices"]
+    described: list[List] = []
     totals: dict[str, Ways] = {}
-    files: dict[str, Document] = {}
+    files: dict[str, PlannedFile] = {}
     for given in inputs:
         start = listing.read(given.path)
         in_order = [file for file, pages in start.pages.items() if pages]
@@ -94,7 +99,7 @@ def gain(ways: Ways, way: str, base: str = AS_IT_IS) -> float:
     return ways[base]["seconds"] - ways[way]["seconds"]
 
 
-def seconds(cost: dict, device: dict) -> float:
+def seconds(cost: Cost, device: PredictedDevice) -> float:
     """The time that a device takes: see above."""
     waited = cost["requests"] - cost["asked_requests"]
     asked = cost["asked_ranges"] if device["parallel"] == 1 \
@@ -103,18 +108,18 @@ def seconds(cost: dict, device: dict) -> float:
         + cost["read_bytes"] / device["bytes_per_second"]
 
 
-def _ways(costs: dict, can_have_front: bool, shares: bool) -> Ways:
+def _ways(costs: _Costs, can_have_front: bool, shares: bool) -> Ways:
     """frontload-predict's costs of a file, by way; as it is, it may share the first request of a
     list with the file before it (the place of a new front is not known)."""
     names = {AS_IT_IS: "as_it_is", LIST: "list",
              FRONTS: "front" if can_have_front else "as_it_is",
              BOTH: "front_and_list" if can_have_front else "list"}
-    found = {}
+    found: Ways = {}
     for way, name in names.items():
         cost = costs[name]
         # All requests of a list but the first are queued.
         asked = cost["queued_requests"] + 1 if cost["asked_ranges"] else 0
-        found[way] = {key: cost[key] for key in _COUNTS} | {"asked_requests": asked}
+        found[way] = {**{key: cost[key] for key in _COUNTS}, "asked_requests": asked}
         if shares and name == "list":
             found[way]["requests"] -= 1
             found[way]["asked_requests"] -= 1
@@ -123,12 +128,13 @@ def _ways(costs: dict, can_have_front: bool, shares: bool) -> Ways:
 
 def _add(to: Ways, ways: Ways, weight: int) -> None:
     for way, cost in ways.items():
-        sums = to.setdefault(way, dict.fromkeys(cost, 0))
+        sums = to.setdefault(way, {key: 0 for key in cost})
         for key, value in cost.items():
             sums[key] += value * weight
 
 
-def _costs(start: ReadingList, files: Iterable[File], options: Sequence[str]) -> list[dict]:
+def _costs(start: ReadingList, files: Iterable[File], options: Sequence[str]
+           ) -> list[dict[str, _Costs]]:
     question = {"schema": _QUESTION, "files": [
         {"path": file.path, "size": file.size, "is_mapped": bool(file.build_id),
          "touched": touched(start, file)} for file in files]}
@@ -154,5 +160,5 @@ def touched(start: ReadingList, file: File) -> list[list[int]]:
     return found
 
 
-def _ask(*arguments: str) -> dict:
+def _ask(*arguments: str) -> Any:
     return ask_predictor(*arguments, evidence="the reading list")

@@ -18,6 +18,7 @@ from frontload.base.ready import Ready
 from frontload.device import cold_device, kinds
 from frontload.elf import file as elf
 from frontload.faults import start
+from frontload.faults.document import Faults, Fills
 from frontload.measure import seen
 from frontload.measure.conditions import SELECTIVELY_COLD
 from frontload.measure.launcher import Launcher, Sample
@@ -47,12 +48,14 @@ def record(command: Sequence[str], ready: Ready | None = None,
     document, sample = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1,
                                     ready=ready, device=kinds.custom(None, None, 0),
                                     diagnostics=diagnostics)
-    if document["fills"] is None or document["faults"] is None:
+    faults, fills = document["faults"], document["fills"]
+    if fills is None or faults is None:
         lacks = next(iter(document["missing"]), None)
         raise Failure("what enters the page cache cannot be recorded: "
                       + (f"{lacks['what']}: {lacks['why']}" if lacks else "perf tells nothing"),
                       note=lacks["remedy"] if lacks else None)
-    return _made(document, identities), sample
+    return _made([identities.get(os.path.realpath(file["path"])) for file in document["files"]],
+                 faults, fills), sample
 
 
 def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) -> Path:
@@ -77,10 +80,8 @@ def identity(path: str) -> File:
     return File(path, status.st_size, status.st_mtime_ns, build_id)
 
 
-def _made(document: dict, identities: dict[str, File]) -> ReadingList:
+def _made(files: Sequence[File | None], faults: Faults, fills: Fills) -> ReadingList:
     """The list from a recording without readahead."""
-    files = [identities.get(os.path.realpath(file["path"])) for file in document["files"]]
-    faults, fills = document["faults"], document["fills"]
     mapped = {(file, offset // PAGE) for file, offset, major in zip(
         faults["file"], faults["offset"], faults["major"], strict=True) if major}
     found = ReadingList(runs=1)

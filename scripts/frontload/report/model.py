@@ -1,62 +1,10 @@
-"""Makes the document of a report: all that its page shows, from recorded starts.
-
-This declares the format, schema "frontload-report/1", a JSON object. Times are whole nanoseconds
-since the exec of the command; sizes and offsets are bytes. A value that nobody knows is null. Texts
-are as they were found. A name may hold anything, so a reader that shows it has to escape it.
-
-    schema, frontload   "frontload-report/1", and the version that wrote it
-    title               a text
-    host                what `frontload faults` says of the machine
-    page_size           the unit of `read`
-    variants            one object for each recorded start, see below; the first is the base
-    comparison          null for one variant; else {"base": 0, "variants": [{"variant": i,
-                        "ratios": {figure: variant / base}, "differences": {figure: variant - base}
-                        }, ...]} of the figures of `summary`; null where either figure is null
-
-A variant has
-    name, command, condition
-    device      null, or the kind of device that the kernel simulated by slowing one down, a text
-    missing     [{"what", "why", "remedy"}]: what is not known about this start
-    summary     major_faults, minor_faults (including those that the kernel only counted),
-                read_bytes, read_runs (contiguous stretches of pages), requests (of the device),
-                wall_ns, max_rss_bytes, touched_bytes (of the files whose touched bytes are known),
-                wasted_bytes and density (of these files), backward_reads, files_read
-    processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
-    files       [{"path", "size", "sections": [{"name", "offset", "size"}],
-                "read": pages, "touched": granules of 16 bytes, both as text, the runs
-                `first+number` separated by spaces; "major_faults", "minor_faults", "read_bytes",
-                "touched_bytes"}], those with the most bytes read first; files that were neither
-                read nor faulted in are left out
-    events      columns of equal length, in order of time:
-                    kind      one character each: M major fault, m minor fault, F read
-                    time_ns
-                    file      index; -1 for memory that belongs to no file
-                    offset    in the file: of the touched byte, or of the first byte of a read
-                    bytes     of a read
-                    cause     index into `causes`; the rules are in events.py
-                    section   index into `section_names`, -1 for none
-                    symbol    index into `symbols`: what is at the offset; -1 if not known
-                    by        index into `symbols`: the code that touched it; -1 if not known
-                    backward  1 for a read that begins before the previous read of the same file,
-                              and for the major fault that waited for it
-                    process   index
-                    thread    its number
-    causes, section_names, symbols    what the columns point to
-    phases      [{"name", "process", "start_ns", "end_ns", "waits_ns", "major_faults",
-                "minor_faults", "read_bytes"}], by process and time; waits_ns says for how long
-                no thread ran, by what was waited for: "disk" or a system call (null: unknown)
-    bytes       [{"file", "section", "size", "touched", "read", "wasted", "density"}]; see
-                accounting.py. The `read` of a file's rows add up to its read_bytes
-    waste       null if touched bytes are not known, otherwise {"functions", "data", "objects"},
-                each [{"name", "file", "section", "object", "size", "read", "touched", "wasted"}],
-                the 50 most wasteful; objects only if the map of the link was given
-    advice      [{"id", "text", "how", "gain": {"major_faults", "read_bytes"}}]; see advice.py
-"""
+"""Makes the document of a report: all that its page shows, from recorded starts."""
 
 import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -64,22 +12,36 @@ from frontload import __version__
 from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
 from frontload.elf import file as elves
+from frontload.faults.document import Process
 from frontload.profile.trace import GRANULE
 from frontload.report import accounting
 from frontload.report.advice import advice
+from frontload.report.document import (
+    Compared,
+    Comparison,
+    Document,
+    Figures,
+    File,
+    Phase,
+    SectionBytes,
+    Variant,
+    Wasted,
+)
 from frontload.report.events import CAUSES, MAJOR, MINOR, READ
 from frontload.report.recorded import Recording
 from frontload.report.start import Start, look
 from frontload.report.touched import Touches
 
 SCHEMA = "frontload-report/1"
+_FaultCounts = TypedDict("_FaultCounts", {"major_faults": int | None, "minor_faults": int | None})
+_UNCOUNTED: _FaultCounts = {"major_faults": None, "minor_faults": None}
 TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, and give its traces "
                  "to the report")
 
 
 def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
           maps: Sequence[str] = (), binaries: Iterable[str] = (),
-          title: str | None = None) -> dict:
+          title: str | None = None) -> Document:
     """The document of these starts, in this order.
 
     traces: of any of the programs, from `frontload record` with and without --data
@@ -129,11 +91,11 @@ def _check_maps(maps: Sequence[str], starts: Sequence[Start]) -> None:
                           note="give the map that -Wl,-Map=FILE wrote in their own link")
 
 
-def dump(document: dict) -> bytes:
+def dump(document: Document) -> bytes:
     return (json.dumps(document, separators=(",", ":")) + "\n").encode()
 
 
-def _variant(start: Start, page_size: int) -> dict:
+def _variant(start: Start, page_size: int) -> Variant:
     recording, seen = start.recording, start.events
     order = start.files()
     place = {number: index for index, number in enumerate(order)} | {-1: -1}
@@ -150,7 +112,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "device": recording.device,
         "missing": _missing(start),
         "summary": _summary(start, files),
-        "processes": [dict(process) for process in recording.processes],
+        "processes": [cast(Process, dict(process)) for process in recording.processes],
         "files": files,
         "events": {
             "kind": "".join(seen.kind.tolist()),
@@ -170,7 +132,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "section_names": list(filter(None, sections)),
         "symbols": [shown[name] for name in symbols if name],
         "phases": _phases(start),
-        "bytes": [{"file": place[number], **asdict(row)} for number in order
+        "bytes": [cast(SectionBytes, {"file": place[number], **asdict(row)}) for number in order
                   for row in accounting.rows(start.places[number], recording.reads[number],
                                              start.touched[number])],
         "waste": _waste(start, order, shown),
@@ -178,13 +140,13 @@ def _variant(start: Start, page_size: int) -> dict:
     }
 
 
-def _numbers(texts: Iterable) -> dict:
+def _numbers(texts: Iterable[str] | Iterable[bytes]) -> dict[Any, int]:
     """The texts that columns point to, each once, in the order of first use; -1 for none."""
     found = {text: number for number, text in enumerate(dict.fromkeys(filter(None, texts)))}
     return found | dict.fromkeys(["", b""], -1)
 
 
-def _file(start: Start, number: int, page_size: int) -> dict:
+def _file(start: Start, number: int, page_size: int) -> File:
     file, read = start.recording.files[number], start.recording.reads[number]
     touched = start.touched[number]
     return {
@@ -194,19 +156,19 @@ def _file(start: Start, number: int, page_size: int) -> dict:
                      for section in file.sections],
         "read": None if read is None else read.to_text(page_size),
         "touched": None if touched is None else touched.to_text(GRANULE),
-        **(dict.fromkeys(("major_faults", "minor_faults")) if start.recording.totals
+        **(_UNCOUNTED if start.recording.totals
            else _counted(start, start.events.file == number)),
         "read_bytes": None if read is None else read.size,
         "touched_bytes": None if touched is None else touched.size,
     }
 
 
-def _counted(start: Start, rows: np.ndarray) -> dict[str, int]:
-    return {name: int((rows & start.events.of(kind)).sum())
-            for name, kind in (("major_faults", MAJOR), ("minor_faults", MINOR))}
+def _counted(start: Start, rows: np.ndarray) -> _FaultCounts:
+    return {"major_faults": int((rows & start.events.of(MAJOR)).sum()),
+            "minor_faults": int((rows & start.events.of(MINOR)).sum())}
 
 
-def _summary(start: Start, files: list[dict]) -> dict:
+def _summary(start: Start, files: list[File]) -> Figures:
     recording, seen = start.recording, start.events
     reads = [read for read in recording.reads if read is not None]
     both = [(read, its) for read, its in zip(recording.reads, start.touched, strict=True)
@@ -214,10 +176,12 @@ def _summary(start: Start, files: list[dict]) -> dict:
     read = sum(each.size for each, _ in both)
     wasted = sum((each - used).size for each, used in both)
     touched = [each.size for each in start.touched if each is not None]
-    listed = _counted(start, np.ones(len(seen), bool))
+    totals = recording.totals or {
+        f"{kind}_faults": int(seen.of(which).sum()) + recording.unlisted.get(kind, 0)
+        for kind, which in (("major", MAJOR), ("minor", MINOR))}
     return {
-        **(recording.totals or {key: number + recording.unlisted.get(key.partition("_")[0], 0)
-                                for key, number in listed.items()}),
+        "major_faults": totals["major_faults"],
+        "minor_faults": totals["minor_faults"],
         "read_bytes": sum(each.size for each in reads) if reads else None,
         "read_runs": sum(map(len, reads)) if reads else None,
         "requests": recording.requests,
@@ -256,8 +220,9 @@ def _missing(start: Start) -> list[dict[str, str]]:
     return found
 
 
-def _phases(start: Start) -> list[dict]:
-    seen, found = start.events, []
+def _phases(start: Start) -> list[Phase]:
+    seen = start.events
+    found: list[Phase] = []
     for phase in sorted(start.recording.phases, key=lambda each: (each.process, each.start_ns)):
         inside = phase.holds(seen.process, seen.time_ns)
         found.append({
@@ -269,10 +234,11 @@ def _phases(start: Start) -> list[dict]:
     return found
 
 
-def _waste(start: Start, order: list[int], shown: dict[bytes, str]) -> dict | None:
+def _waste(start: Start, order: list[int], shown: dict[bytes, str]
+           ) -> dict[str, list[Wasted]] | None:
     if not any(start.waste):
         return None
-    found = {}
+    found: dict[str, list[Wasted]] = {}
     for kind in ("functions", "data", "objects"):
         rows = [(place, each) for place, number in enumerate(order)
                 for each in (start.waste[number] or {}).get(kind, ())]
@@ -289,18 +255,19 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
 
 
-def _comparison(variants: list[dict]) -> dict | None:
+def _comparison(variants: list[Variant]) -> Comparison | None:
     if len(variants) < 2:
         return None
     base = variants[0]["summary"]
-    found = []
+    found: list[Compared] = []
     for number, variant in enumerate(variants[1:], 1):
-        figures = variant["summary"].items()
+        figures = {name: (value, base[name]) for name, value in variant["summary"].items()}
         found.append({
             "variant": number,
-            "ratios": {name: round(value / base[name], 4) if value is not None and base[name]
-                       else None for name, value in figures},
-            "differences": {name: None if value is None or base[name] is None
-                            else round(value - base[name], 4) for name, value in figures},
+            "ratios": {name: round(value / before, 4) if value is not None and before else None
+                       for name, (value, before) in figures.items()},
+            "differences": {name: None if value is None or before is None
+                            else round(value - before, 4)
+                            for name, (value, before) in figures.items()},
         })
     return {"base": 0, "variants": found}

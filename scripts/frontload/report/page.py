@@ -23,6 +23,7 @@ from pathlib import Path
 from frontload import __version__
 from frontload.base.errors import Failure
 from frontload.report import page_text, page_view, theme
+from frontload.report.document import Document
 from frontload.report.page_events import picture_data
 
 # Further packages of the page.
@@ -34,7 +35,7 @@ _DISTRIBUTIONS_D3 = Path("/usr/share/nodejs/d3/dist/d3.min.js")
 _SCRIPTS = ("picture.js", "pointing.js", "page.js")
 
 
-def render(document: dict) -> bytes:
+def render(document: Document) -> bytes:
     """The page of a report's document (schema frontload-report/1)."""
     try:
         import jinja2

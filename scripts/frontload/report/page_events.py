@@ -4,6 +4,10 @@ Files are numbered as the page compares them (page_view), names are made readabl
 become microseconds: the picture cannot show less.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from frontload.report.document import Document, Events, Variant
 from frontload.report.page_text import name
 from frontload.report.page_view import ComparedFile
 
@@ -13,7 +17,7 @@ MOST_EVENTS = 40_000
 _Pool = dict[str, int]  # names, each once, with their numbers
 
 
-def picture_data(document: dict, files: list[ComparedFile]) -> dict:
+def picture_data(document: Document, files: list[ComparedFile]) -> dict[str, object]:
     """The script's data for all fault pictures, as one document for JSON."""
     sections: _Pool = {}
     symbols: _Pool = {}
@@ -27,14 +31,16 @@ def picture_data(document: dict, files: list[ComparedFile]) -> dict:
     }
 
 
-def _variant(variant: dict, number: int, files: list[ComparedFile], sections: _Pool,
-             symbols: _Pool) -> dict:
-    page_file = {file.indexes[number]: place for place, file in enumerate(files)
-                 if file.indexes[number] is not None}
+def _variant(variant: Variant, number: int, files: list[ComparedFile], sections: _Pool,
+             symbols: _Pool) -> dict[str, object]:
+    page_file = {index: place for place, file in enumerate(files)
+                 if (index := file.indexes[number]) is not None}
     kept, left_out = _choose(variant["events"])
 
+    columns: Mapping[str, Any] = variant["events"]
+
     def column(key: str) -> list:
-        return [variant["events"][key][at] for at in kept]
+        return [columns[key][at] for at in kept]
 
     def names(key: str, texts: list[str], pool: _Pool) -> list[int]:
         """A column of names; those of events that are not shown stay out of the page."""
@@ -67,7 +73,7 @@ def _number(text: str, pool: _Pool) -> int:
     return pool.setdefault(name(text), len(pool))
 
 
-def _choose(events: dict) -> tuple[list[int], int]:
+def _choose(events: Events) -> tuple[list[int], int]:
     """The events to draw, which are those of files, and how many minor faults are left out."""
     kept = [at for at, file in enumerate(events["file"]) if file >= 0]
     if len(kept) <= MOST_EVENTS:
@@ -76,7 +82,7 @@ def _choose(events: dict) -> tuple[list[int], int]:
     return others, len(kept) - len(others)
 
 
-def _end(variant: dict) -> int:
+def _end(variant: Variant) -> int:
     """When the picture ends: with the last phase or event, whichever is later."""
     ends = [phase["end_ns"] for phase in variant["phases"] if phase["end_ns"] is not None]
     return max([*ends, *variant["events"]["time_ns"][-1:], 1000])

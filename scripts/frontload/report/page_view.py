@@ -10,12 +10,14 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from frontload.faults import waits
 from frontload.profile.trace import GRANULE
 from frontload.report import page_text as text
+from frontload.report.document import Document, Figure, Figures, File, Variant
 from frontload.report.spans import Spans
 
 # A strip is the map of a file from its first byte to its last, in columns. Each column is filled
@@ -24,9 +26,10 @@ COLUMNS = 1000
 HEIGHT = 24  # in the units of the SVG; a part that was read is at least one of them high
 # Sections with a smaller share of a map have no room for their name.
 _MIN_LABEL = 0.045
+Shown = dict[str, Any]  # an entry for the template
 
 
-_FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
+_FIGURES: tuple[tuple[Figure, str, str, Callable], ...] = (
     ("major_faults", "major faults", "times the program stopped until the device had answered",
      text.number),
     ("read_bytes", "read", "of all files, from the device into the page cache", text.byte_count),
@@ -44,7 +47,7 @@ _FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
 )
 
 
-def figures(variants: list[dict]) -> list[dict]:
+def figures(variants: list[Variant]) -> list[Shown]:
     """The key figures that at least one variant has. The verdict is better, worse or same: the last
     variant beside the first."""
     found = []
@@ -55,7 +58,7 @@ def figures(variants: list[dict]) -> list[dict]:
             continue
         first, last = values[0], values[-1]
         verdict = "same"
-        if len(values) > 1 and None not in (first, last) and abs(last - first) >= 0.005 * first:
+        if first is not None and last is not None and abs(last - first) >= 0.005 * first:
             verdict = "better" if last < first else "worse" if last > first else "same"
         less = "fewer" if show is text.number else "less"
         found.append({"label": label, "meaning": meaning, "verdict": verdict,
@@ -64,19 +67,20 @@ def figures(variants: list[dict]) -> list[dict]:
     return found
 
 
-def verdict(variants: list[dict]) -> dict:
+def verdict(variants: list[Variant]) -> dict[str, str]:
     """The parts of the page in one sentence: how and at what cost the last variant starts, and the
     first one."""
     first, last = variants[0]["summary"], variants[-1]["summary"]
     condition = text.name(variants[-1]["condition"])
-    compared = [f"{text.change(first[key], last[key], 'fewer')} {noun}"
-                for key, noun in (("major_faults", "faults"), ("read_bytes", "bytes"))
-                if first[key] and last[key] and abs(first[key] - last[key]) >= 0.005 * first[key]]
+    compared = [f"{text.change(before, after, 'fewer')} {noun}" for before, after, noun in (
+        (first["major_faults"], last["major_faults"], "faults"),
+        (first["read_bytes"], last["read_bytes"], "bytes"))
+        if before and after and abs(before - after) >= 0.005 * before]
     return {"how": f"from {condition}" if condition in ("cold", "warm") else condition,
             "last": _cost(last), "first": _cost(first), "compared": " and ".join(compared)}
 
 
-def _cost(summary: dict) -> str:
+def _cost(summary: Figures) -> str:
     faults = summary["major_faults"]
     said = f"{text.number(faults)} major fault{'' if faults == 1 else 's'}"
     if summary["read_bytes"] is not None:
@@ -105,7 +109,7 @@ class ComparedFile:
                                         if path is not None))
 
 
-def compare_files(variants: list[dict]) -> list[ComparedFile]:
+def compare_files(variants: list[Variant]) -> list[ComparedFile]:
     """The files of all variants, the program first, then by bytes read."""
     found: dict[tuple[bool, str], dict[int, int]] = {}
     for number, variant in enumerate(variants):
@@ -129,7 +133,7 @@ def compare_files(variants: list[dict]) -> list[ComparedFile]:
     return [file for *_, file in sorted(compared, key=lambda each: (*each[:2], each[2].path))]
 
 
-def file_maps(document: dict, files: list[ComparedFile]) -> list[dict]:
+def file_maps(document: Document, files: list[ComparedFile]) -> list[Shown]:
     """For each compared file its path and, for each variant that has it, its figures and strip."""
     found = []
     for file in files:
@@ -148,7 +152,7 @@ def file_maps(document: dict, files: list[ComparedFile]) -> list[dict]:
     return found
 
 
-def _labels(file: dict, length: int) -> list[dict]:
+def _labels(file: File, length: int) -> list[Shown]:
     return [{"name": section["name"], "left": 100 * section["offset"] / length,
              "width": 100 * section["size"] / length,
              "label": section["size"] / length >= _MIN_LABEL}
@@ -156,7 +160,7 @@ def _labels(file: dict, length: int) -> list[dict]:
             if length and section["size"] / length >= 0.0005]
 
 
-def strip(file: dict, length: int, page_size: int) -> dict | None:
+def strip(file: File, length: int, page_size: int) -> dict[str, str | None] | None:
     """The map of one file, in a strip for `length` bytes: two SVG paths in a box of COLUMNS by
     HEIGHT. None if its reads are unknown; so is `touched`."""
     if file["read"] is None or length <= 0:
@@ -183,10 +187,10 @@ def _path(heights: np.ndarray) -> str:
                    if heights[start])
 
 
-def byte_rows(document: dict, files: list[ComparedFile]) -> list[dict]:
+def byte_rows(document: Document, files: list[ComparedFile]) -> list[Shown]:
     """Where the bytes go: one row for each section of each file, with the cells of all variants."""
     variants = document["variants"]
-    rows: dict[tuple[int, str], dict] = {}
+    rows: dict[tuple[int, str], Shown] = {}
     for number, variant in enumerate(variants):
         place = {file.indexes[number]: at for at, file in enumerate(files)}
         for entry in variant["bytes"]:
@@ -201,11 +205,11 @@ def byte_rows(document: dict, files: list[ComparedFile]) -> list[dict]:
         cell["read"] or 0 for cell in row["cells"] if cell))
 
 
-def phases(variants: list[dict]) -> list[dict]:
+def phases(variants: list[Variant]) -> list[Shown]:
     """For each variant the processes with their phases, each with its time and its waits."""
     found = []
     for variant in variants:
-        processes: dict[int, list[dict]] = {}
+        processes: dict[int, list[Shown]] = {}
         for phase in variant["phases"]:
             end, (disk, other) = phase["end_ns"], waits.split(phase["waits_ns"])
             processes.setdefault(phase["process"], []).append({
@@ -217,7 +221,7 @@ def phases(variants: list[dict]) -> list[dict]:
     return found
 
 
-def missing(variants: list[dict]) -> list[dict]:
+def missing(variants: list[Variant]) -> list[Shown]:
     """Facts that could not be recorded; missing for the same reason in many variants, once."""
     found: dict[tuple, list[str]] = {}
     for variant in variants:
@@ -229,7 +233,7 @@ def missing(variants: list[dict]) -> list[dict]:
             for (what, why, remedy), names in found.items()]
 
 
-def gain(advice: dict) -> str:
+def gain(advice: Shown) -> str:
     """The expected gain of an advice, in words."""
     expected = advice.get("gain") or {}
     faults, read = expected.get("major_faults"), expected.get("read_bytes")
@@ -242,8 +246,9 @@ def gain(advice: dict) -> str:
     return ", ".join(said)
 
 
-def machine(document: dict) -> list[str]:
+def machine(document: Document) -> list[str]:
     """The machine in a few words each."""
     return [f"{key.removesuffix('_bytes').replace('_', ' ')}: "
-            + (text.byte_count(value) if key.endswith("_bytes") else str(value))
+            + (text.byte_count(value) if key.endswith("_bytes") and isinstance(value, int)
+               else str(value))
             for key, value in document["host"].items()]

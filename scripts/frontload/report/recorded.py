@@ -8,6 +8,7 @@ the size of the file and not with its claims: a residency stays a list of runs.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from pydantic import StrictInt
@@ -90,7 +91,7 @@ class Recording:
     variant: str
     command: list[str]
     condition: str
-    host: dict
+    host: dict[str, str | int]
     missing: list[dict[str, str]]
     lost: int
     wall_ns: int | None
@@ -159,7 +160,7 @@ class _Document(Part):
     variant: Text
     command: list[Text]
     condition: Text
-    host: dict
+    host: dict[str, Any]
     missing: list[_Lack]
     recorder: _Recorder
     sample: _Sample
@@ -167,8 +168,8 @@ class _Document(Part):
     files: list[File]
     processes: list[Process]
     phases: list[Phase]
-    faults: dict | None = None
-    fills: dict | None = None
+    faults: dict[str, Any] | None = None
+    fills: dict[str, Any] | None = None
     requests: _Requests | None = None
 
 
@@ -232,7 +233,7 @@ class _Reader:
         return Spans(start, np.minimum(start + np.minimum(fills["bytes"][mine], file.size),
                                        file.size))
 
-    def _table(self, name: str, given: dict, names: Sequence[str]) -> Table:
+    def _table(self, name: str, given: dict[str, Any], names: Sequence[str]) -> Table:
         """Columns of whole numbers from -1 to each one's limit, sorted by time; the column of
         accesses is strings."""
         last_file = len(self._document.files) - 1

@@ -106,7 +106,7 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
                    relocations.examine(linked, read_loading(binary)), lacks_front, good)
 
 
-def _as_json(judged: _Judged, args: argparse.Namespace) -> dict:
+def _as_json(judged: _Judged, args: argparse.Namespace) -> dict[str, object]:
     from frontload.elf import relocations_report
     from frontload.profile import coverage_report, summary
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from dataclasses import asdict
 
 from frontload import __version__
 from frontload.base import console, errors, files
@@ -71,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
         files.write_json(args.json, {
             "schema": SCHEMA,
             "frontload": __version__,
-            "folder": folder.as_json(),
-            "programs": [each.as_json() for each in found],
+            "folder": asdict(folder),
+            "programs": [asdict(each) for each in found],
             "target": output or None,
             **looked.as_json(),
             "advice": advised.as_json()})

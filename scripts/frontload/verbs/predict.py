@@ -5,12 +5,17 @@ one program, reading/planning.py about whole starts.
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
 from frontload.cli.arguments import add_json, bandwidth, count, named, positive, weighted
 from frontload.cli.parser import Parser
 from frontload.device import kinds as devices
+
+if TYPE_CHECKING:
+    from frontload.measure.prediction import Document as Prediction
+    from frontload.reading.planning import Document as PredictedStarts
 
 DESCRIPTION = """\
 Predict from traces how a program starts cold: page faults, what is read and in how many requests,
@@ -144,7 +149,7 @@ _TITLES = {"as_it_is": "as it is", "list": "with a list", "fronts": "with fronts
            "fronts_and_list": "fronts and list"}
 
 
-def _show_starts(document: dict) -> None:
+def _show_starts(document: "PredictedStarts") -> None:
     from frontload.reading import planning
 
     table = console.table("device", "start", "major\nfaults", "MB\nread", "requests", "seconds",
@@ -158,14 +163,14 @@ def _show_starts(document: dict) -> None:
                             f"{cost['seconds']:.3f}", f"{times:.1f}")
     console.show(table)
     print("seconds are the device's; a front is predicted as the touched pages side by side")
-    device = document["devices"][0]["name"]
+    first = document["devices"][0]["name"]
     several = len(document["lists"]) > 1
     table = console.table(
         "file", *(["of lists"] if several else []), "MB\ntouched", "MB\nread", "major\nfaults",
         "requests", "a list\nsaves s", "a front\nsaves s", "both\nsave s",
         numbers=range(1, 8 + several))
     for row in document["files"][:_MAX_FILES]:
-        ways = row["devices"][device]
+        ways = row["devices"][first]
         cost = ways[planning.AS_IT_IS]
         console.add_row(
             table, row["path"], *([str(row["lists"])] if several else []),
@@ -177,7 +182,7 @@ def _show_starts(document: dict) -> None:
     console.show(table)
     if len(document["files"]) > _MAX_FILES:
         print(f"and {errors.count(len(document['files']) - _MAX_FILES, 'other file')}; these "
-              f"figures are for {device}")
+              f"figures are for {first}")
 
 
 def _options(args: argparse.Namespace) -> list[str]:
@@ -198,7 +203,7 @@ def _device_options(args: argparse.Namespace) -> list[str]:
     return options
 
 
-def _show(document: dict) -> None:
+def _show(document: "Prediction") -> None:
     is_compared = len(document["variants"]) > 1
     headings = ["variant", "device", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
                 "requests", "seconds"]

@@ -2,13 +2,18 @@
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from frontload import __version__
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, EXIT_USAGE, BadData, Failure, count, percent, printable
 from frontload.cli.arguments import add_json
 from frontload.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from frontload.profile import summary, touch_names
+    from frontload.reading import listing
 
 SCHEMA = "frontload-show/1"
 TRACE, PROFILE, LIST = "trace", "startup profile", "reading list"
@@ -56,22 +61,24 @@ def run(args: argparse.Namespace) -> int:
 
     paths = trace.expand(args.files, code=EXIT_USAGE)
     if args.json:
-        documents = [document | ({"all": list(entries)} if args.all else {})
-                     for document, entries in (_describe(path, args) for path in paths)]
-        files.write_json(args.json, {"schema": SCHEMA, "frontload": __version__,
-                                     "files": documents})
+        files.write_json(args.json, {
+            "schema": SCHEMA, "frontload": __version__, "files": [
+                {"path": path, "is": kind, **described,
+                 **({"all": list(entries)} if args.all else {})}
+                for path in paths for kind, described, entries in [_describe(path, args)]]})
     if args.json != files.STDOUT:
         for number, path in enumerate(paths):
-            document, entries = _describe(path, args)
-            print("\n" * bool(number) + f"{printable(document['path'])}: {document['is']} of "
-                  + _of(document))
-            _SHOW[document["is"]](document)
+            kind, described, entries = _describe(path, args)
+            of, show = _SHOW[kind]
+            print("\n" * bool(number) + f"{printable(path)}: {kind} of {of(described)}")
+            show(described)
             if args.all:
-                _list(document["is"], entries)
+                _list(kind, entries)
     return EXIT_OK
 
 
-def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]]:
+def _describe(path: str, args: argparse.Namespace
+              ) -> tuple[str, Mapping[str, Any], Iterable[object]]:
     """The kind and summary of a file, and the entries that --all lists."""
     from frontload.profile import format as profile
     from frontload.profile import summary, touch_names, trace
@@ -81,15 +88,14 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
         start = stream.read(64)
     if start.startswith(trace.MAGIC):
         read = trace.read(path)
-        return ({"path": path, "is": TRACE, **touch_names.describe(read)},
+        return (TRACE, touch_names.describe(read),
                 touch_names.touches(read, _Binaries(read, args.binary).of) if args.all else ())
     if start.startswith(profile.MAGIC):
         startup = profile.read(path)
-        return ({"path": path, "is": PROFILE, **summary.describe(startup)},
-                summary.entries(startup))
+        return PROFILE, summary.describe(startup), summary.entries(startup)
     if start.startswith(listing.MAGIC):
         found = listing.read(path)
-        return {"path": path, "is": LIST, **listing.describe(found)}, listing.entries(found)
+        return LIST, listing.describe(found), listing.entries(found)
     raise BadData(path, "is empty" if not start else
                   "is neither a trace, nor a startup profile, nor a reading list", offset=0,
                   note="frontload record makes traces, frontload profile startup profiles, and "
@@ -122,27 +128,23 @@ class _Binaries:
             self._messages.show()
 
 
-def _of(document: dict) -> str:
-    if document["is"] == LIST:
-        return count(document["runs"], "run")
-    if document["is"] == PROFILE:
-        return printable(document["program"])
+def _of_trace(document: "touch_names.Summary") -> str:
     program = "a program that it does not name"
     if document["program"] is not None:
         program = printable(os.path.basename(document["program"]))
     return f"{program}, process {document['pid']}"
 
 
-def _show_trace(document: dict) -> None:
+def _show_trace(document: "touch_names.Summary") -> None:
     if document["run"]:
         print(f"run: {document['run']}" + (", forked" if document["forked"] else ""))
     if document["role"]:
         print(f"role: {document['role']}")
     print(f"first touches: {document['touches']:,}")
-    for key, why in (("dropped", "the recorder had no room for them"),
-                     ("ownerless", "the record of their module is incomplete")):
-        if document[key]:
-            print(f"lost, because {why}: {document[key]:,}")
+    for lost, why in ((document["dropped"], "the recorder had no room for them"),
+                      (document["ownerless"], "the record of their module is incomplete")):
+        if lost:
+            print(f"lost, because {why}: {lost:,}")
     kinds = [kind for kind, number in document["kinds"].items() if number]
     table = console.table("module", "touches", *kinds, "build-id", numbers=range(1, 2 + len(kinds)))
     for module in document["modules"]:
@@ -153,7 +155,7 @@ def _show_trace(document: dict) -> None:
     console.show(table)
 
 
-def _show_profile(document: dict) -> None:
+def _show_profile(document: "summary.Summary") -> None:
     runs = f"runs: {document['runs']:,}"
     if document["generations"]:
         recorded = sum(each["runs"] for each in document["generations"])
@@ -176,27 +178,27 @@ def _show_profile(document: dict) -> None:
     if document["generations"]:
         table = console.table("generation", "runs", "with data", "names last seen",
                               numbers=range(1, 4))
-        for each in document["generations"]:
-            console.add_row(table, each["label"] or _NO_LABEL, f"{each['runs']:,}",
-                            f"{each['data_runs']:,}", f"{each['last_seen']:,}")
+        for kept in document["generations"]:
+            console.add_row(table, kept["label"] or _NO_LABEL, f"{kept['runs']:,}",
+                            f"{kept['data_runs']:,}", f"{kept['last_seen']:,}")
         console.show(table)
     table = console.table("kind", "class", "names", "touched bytes", numbers=range(2, 4))
     for each in document["classes"]:
         console.add_row(table, each["kind"], each["class"], f"{each['names']:,}", _bytes(each))
     console.show(table)
     table = console.table("touched by", "names", "share", "touched bytes", numbers=range(1, 4))
-    for each in document["tiers"]:
-        console.add_row(table, each["touched_by"], f"{each['names']:,}",
-                        percent(each["names"], document["names"]),
-                        _bytes(each) if each["names"] else "")
+    for tier in document["tiers"]:
+        console.add_row(table, tier["touched_by"], f"{tier['names']:,}",
+                        percent(tier["names"], document["names"]),
+                        _bytes(tier) if tier["names"] else "")
     console.show(table)
 
 
-def _bytes(described: dict) -> str:
+def _bytes(described: "summary.Sums | summary.SumsOfClass") -> str:
     return _UNKNOWN if described["touched_bytes"] is None else f"{described['touched_bytes']:,}"
 
 
-def _show_list(document: dict) -> None:
+def _show_list(document: "listing.Summary") -> None:
     print(f"files: {len(document['files']):,}")
     print(f"touched bytes: {document['touched_bytes']:,}")
     table = console.table("file", "touched bytes", "in every run", "of bytes", "ranges",
@@ -233,7 +235,7 @@ _COLUMNS = {
 }
 
 
-def _list(what: str, entries: Iterable[dict]) -> None:
+def _list(what: str, entries: Iterable[object]) -> None:
     """One line each, not a table: grep and awk find a name in its line."""
     columns = _COLUMNS[what]
 
@@ -246,4 +248,8 @@ def _list(what: str, entries: Iterable[dict]) -> None:
         show(cell(each) for _, _, cell in columns)
 
 
-_SHOW = {TRACE: _show_trace, PROFILE: _show_profile, LIST: _show_list}
+# For each kind of file its text in the heading, and its tables.
+_SHOW: dict[str, tuple[Callable[[Any], str], Callable[[Any], None]]] = {
+    TRACE: (_of_trace, _show_trace),
+    PROFILE: (lambda document: printable(document["program"]), _show_profile),
+    LIST: (lambda document: count(document["runs"], "run"), _show_list)}
