@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from foreign_texts import SHAPES
 from frontload import importers
 from frontload.base.errors import Failure
 from frontload.importers import order_files, text_lines
@@ -59,6 +60,13 @@ def test_real_samples_are_told_and_read(read, sample, runs):
     assert [[mention.name.decode() for mention in run] for run in found] == runs
     if "temporal" in sample:
         assert all(run[3] == Mention(b"_ZL4spinl", "text", b"sample.cpp") for run in found)
+
+
+@pytest.mark.parametrize(("format", "text"), [(each[0], each[2]) for each in SHAPES],
+                         ids=[f"{each[0]}: {each[1]}" for each in SHAPES])
+def test_all_shapes_are_read(names, format, text):
+    """The texts of all versions, options and processors mean the same."""
+    assert names(text, format) == ["main", "outer", "inner"]
 
 
 def test_lld_lines_mean_what_they_mean_to_lld(names):

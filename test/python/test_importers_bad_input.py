@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from foreign_texts import SHAPES
 from frontload import importers
 from frontload.base.errors import Failure
 from frontload.importers.interface import Source
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 DATA = Path(__file__).parent / "data"
-SAMPLES = sorted(DATA.glob("*.txt"))
+SAMPLES = [*(path.read_bytes() for path in sorted(DATA.glob("*.txt"))),
+           *(text.encode() for _, _, text in SHAPES)]
 NOTES = "frontload: note: "
 
 
@@ -99,9 +101,9 @@ def test_one_bad_input_among_many(cli, tmp_path):
     assert "none of the inputs can be used" in said
 
 
-def damaged(sample: Path, place: int, put: bytes) -> bytes:
+def damaged(sample: bytes, place: int, put: bytes) -> bytes:
     """A sample, some bytes of which were overwritten."""
-    data = bytearray(sample.read_bytes())
+    data = bytearray(sample)
     place %= len(data)
     data[place:place + len(put)] = put
     return bytes(data)

@@ -98,6 +98,28 @@ def test_too_few_names_fail_and_leave_the_output(link, cli, order, tmp_path):
     assert "the program has none of the names in the inputs" in result.err
 
 
+ZIG = "map.Map([]const u8,void).get", "io.Writer(*fs.File,error{A, B}).print", "a b ?c* {d}"
+
+
+@pytest.mark.parametrize(("format", "line"), [
+    ("lld", "{}"), ("gold", ".text.{}"), ("uftrace", "5.00000000{1}  5: [entry] {0} depth: 0"),
+    ("perf", "app 5/5 1.5: 7 cycles:u: 12 {} (/bin/app)")])
+def test_symbols_may_look_like_prose_patterns_and_demangled_names(link, cli, order, tmp_path,
+                                                                  format, line):
+    """As those of Zig do: the program decides, and without it they are refused or left out."""
+    functions = "".join(f'int z{number}(int) __asm__("{name}");\n'
+                        f"__attribute__((noinline)) int z{number}(int x) {{ return x * {number}; }}"
+                        for number, name in enumerate(ZIG, 2))
+    program = link(source=functions + "int main(int c, char **v) { return z2(z3(z4(c))); }")
+    path = order(*(line.format(name, at) for at, name in enumerate((*ZIG, "main"))))
+    said = cli("profile", "--format", format, path, "--binary", program.path, "-o",
+               tmp_path / "out").err
+    assert "4 of 4 names found" in said
+    assert [name[2].decode() for name in entries(profile.read(tmp_path / "out"))] == [*ZIG, "main"]
+    result = cli("profile", "--format", format, path, "--program", "app", code=None)
+    assert "left out: " in result.err or "the program with --binary" in result.err
+
+
 @pytest.fixture
 def namesakes(link, run, llvm, tmp_path):
     """A program with two functions `same`, of 1.c and 2.c, and one whose name is mangled."""

@@ -84,13 +84,14 @@ class Source:
 
 def add_symbol(source: Source, run: NamedRun, name: bytes, address: int | None = None) -> None:
     """Adds a function that a tool names. If that name is not its symbol, the address identifies the
-    function, if the program is known."""
-    if not source.has_binary:
-        address = None
-    if address is None and any(mark in name for mark in _DEMANGLED):
+    function, if the program is known. Without an address, the name may be a symbol of Zig."""
+    is_doubtful = any(mark in name for mark in _DEMANGLED)
+    if is_doubtful and not source.has_binary:
         source.left_out.add("a demangled name, which several symbols may have", name)
-    else:
+    elif source.has_binary and address is not None:
         run.mentions[Mention(name, "text", address=address)] = None
+    else:
+        run.mentions[Mention(name, "text", is_doubtful=is_doubtful)] = None
 
 
 @dataclass(frozen=True)

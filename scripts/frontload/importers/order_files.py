@@ -47,10 +47,11 @@ def _read_symbols(source: Source) -> Iterator[NamedRun]:
         if b" " in name or b"\t" in name:
             spaced, first = spaced + 1, first or number
         run.mentions[Mention(name)] = None
-    # One name with spaces is odd; a file of them is some other text, or demangled names.
-    if 2 * spaced > len(run.mentions):
+    # Zig's symbols have spaces, and so have prose and demangled names: only the program can decide.
+    if 2 * spaced > len(run.mentions) and not source.has_binary:
         raise BadData(source.path, "not a list of symbols: they have spaces", line=first,
-                      note="give symbols as the linker sees them, such as _ZN3foo3barEv")
+                      note="give symbols as the linker sees them, such as _ZN3foo3barEv; or, if "
+                      "these are symbols, as Zig makes them, the program with --binary")
     yield run
 
 
@@ -63,11 +64,14 @@ def _read_sections(source: Source) -> Iterator[NamedRun]:
 
 
 def _section(source: Source, line: bytes) -> Mention | None:
-    mention = None if _PATTERN.search(line) else section_mention(line)
+    is_pattern = _PATTERN.search(line) is not None
+    mention = section_mention(line)
+    if mention and is_pattern:  # or the section of a symbol with brackets, as Zig makes them
+        mention = mention._replace(is_doubtful=True)
     if mention and mention.is_doubtful and not source.has_binary:
         mention = None
     if mention is None:
-        source.left_out.add("a pattern in place of a section's name" if _PATTERN.search(line)
+        source.left_out.add("a pattern in place of a section's name" if is_pattern
                             else "a section whose name holds no symbol", line)
     return mention
 

@@ -8,6 +8,9 @@ callchains.
     app 20441 22316.193636:     10000 cycles:u:     6d1 helper+0x11 (/usr/bin/app)
     app 20441 [001] 22729.122040: probe_app:main: (55731e8881d5)
 
+test/python/test_importers.py has more shapes, which --fields, versions and processors make. Without
+times, the order of the lines is that of time: perf sorts before it prints.
+
 Samples show what was running now and then, and miss most of a start; probes record every entry.
 
 A callchain lists its innermost function first. All of its functions were entered before the sample,
@@ -30,11 +33,14 @@ from frontload.base.errors import BadData
 from frontload.importers.interface import Importer, Mention, NamedRun, Source, add_symbol
 from frontload.importers.text_lines import lines
 from frontload.tracing import perf_script
-from frontload.tracing.perf_script import DATA_MAGIC, Frame
+from frontload.tracing.perf_script import DATA_MAGIC, Frame, Head
 
 _OFFSET_IN_FILE = re.compile(rb"\+0x[0-9a-f]{1,16}$")
 _PROBE = re.compile(rb"\([0-9a-f]+(?: <- [0-9a-f]+)?\)(?: .*)?")
 _NUMBERED = re.compile(rb"_\d+$")
+_RECORD = b"PERF_RECORD_"  # --show-mmap-events and the like
+_SOURCE_LINE = re.compile(rb" {2}\S.*(?::\d+|\[[0-9a-f]+\])")  # --fields +srcline
+_PERIOD_ALONE = re.compile(rb" *\d*")  # --fields without the event
 _MAX_LISTED = 5
 
 
@@ -65,21 +71,23 @@ class _Reader:
             return
         if line.startswith(b"#"):
             return
-        sample = None if line.startswith(b"\t") else perf_script.head(line, has_name=True)
-        if sample and (event := perf_script.event(sample.rest)):
+        if sample := _sample(line):
             self._end_of_chain()
+            if sample.rest.startswith(_RECORD):
+                return
             # Threads look like processes, unless both numbers are there.
             self._run = self._runs.setdefault(sample.process, NamedRun())
-            self._rest_of_sample(*event)
+            self._rest_of_sample(sample.rest)
         elif frame := perf_script.frame(line):
             if not self._runs:  # --fields without the beginning of samples
                 self._runs[None] = self._run
             self._chain.append(frame)
-        else:
+        elif not (self._chain and _SOURCE_LINE.fullmatch(line)):
             raise BadData(self._source.path, "neither a sample nor a frame of one", line=number,
                           note=PERF.note)
 
-    def _rest_of_sample(self, event: bytes, rest: bytes) -> None:
+    def _rest_of_sample(self, text: bytes) -> None:
+        event, rest = perf_script.event(text) or (b"", text)
         if frame := perf_script.frame(rest):
             self._chain.append(frame)
         elif _PROBE.fullmatch(rest) and b":" in event:
@@ -127,6 +135,19 @@ class _Reader:
                       "another name, say which with --program NAME")
 
 
+def _sample(line: bytes) -> Head | None:
+    """The head of a sample or record; None for other lines."""
+    if line.startswith(b"\t"):
+        return None
+    head = perf_script.head(line, has_name=True)
+    if head and (perf_script.event(head.rest) or perf_script.frame(head.rest)
+                 or head.rest.startswith(_RECORD) or _PERIOD_ALONE.fullmatch(head.rest)):
+        return head
+    # Frames have no time either.
+    return (None if perf_script.frame(line)
+            else perf_script.head(line, has_name=True, has_time=False))
+
+
 def _read(source: Source) -> Iterator[NamedRun]:
     yield from _Reader(source).runs()
 
@@ -135,8 +156,7 @@ def _recognises(head: bytes) -> bool:
     if head.startswith(DATA_MAGIC):
         return True
     first = next((line for line in head.splitlines() if line and not line.startswith(b"#")), b"")
-    sample = perf_script.head(first, has_name=True)
-    return bool((sample and perf_script.event(sample.rest)) or perf_script.frame(first))
+    return bool(_sample(first) or perf_script.frame(first))
 
 
 PERF = Importer("perf", "perf script --no-demangle -F +pid -i perf.data > FILE", _recognises, _read)

@@ -65,8 +65,8 @@ def _known(read: list[tuple[str, int, NamedRun]], names: BinaryNames, binary: st
     if names.of_others:
         diagnostics.note(f"{_list(names.of_others)} left out: {binary} only refers to such names")
     if names.doubtful:
-        diagnostics.note(f"{_list(names.doubtful)} left out: from names of sections, and not in "
-                         "the program")
+        diagnostics.note(f"{_list(names.doubtful)} left out: not in the program, and perhaps no "
+                         "symbols")
     if names.ambiguous:
         diagnostics.warning(f"{_list(names.ambiguous)} of several local functions or data: taken "
                             "for all of them, because nothing tells them apart")

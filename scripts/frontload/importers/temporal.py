@@ -5,9 +5,9 @@ and -mllvm -pgo-temporal-instrumentation: the order in which functions were firs
     llvm-profdata merge --text            the format that LLVM also reads
     llvm-profdata show --temporal-profile-traces
 
-Each of its traces is a run, with a weight. A local function is called `file.c;name`. The profile
-has functions as they were before inlining, so it names some that no linked program has, and it has
-no data.
+Each of its traces is a run, with a weight. A local function is called `file.c;name`, by LLVM 17
+`file.c:name`. The profile has functions as they were before inlining, so it names some that no
+linked program has, and it has no data.
 """
 
 import re
@@ -29,6 +29,7 @@ _FLAG = re.compile(rb":[a-z_]+")
 _SHOWN = re.compile(rb"Temporal Profile Traces \(samples=(\d{1,18}) seen=\d+\):")
 _SHOWN_TRACE = re.compile(rb"  Temporal Profile Trace \d+ \(weight=(\d{1,18}) count=(\d{1,18})\):")
 _NUMBER = re.compile(rb"\d{1,18}")
+_OF_LLVM_17 = re.compile(rb"([^:]*\.[A-Za-z+]+|<unknown>)(:)(\w[^:]*)")
 _NO_LIMIT = 1 << 62  # llvm-profdata keeps 10,000 names of 100 traces unless told otherwise
 _MAX_LINE = 1 << 28
 _HEAVIEST = 999999999
@@ -137,10 +138,12 @@ def _run(source: Source, number: int, weight: int, names: Iterable[bytes]) -> Na
                       line=number, note=TEMPORAL.note)
     run = NamedRun(weight=weight)
     for name in names:
-        path, semicolon, local = name.rpartition(b";")
+        path, separator, local = name.rpartition(b";")
+        if not separator and (old := _OF_LLVM_17.fullmatch(name)):
+            path, separator, local = old.groups()
         if not local:
             raise BadData(source.path, "an empty name", line=number, note=TEMPORAL.note)
-        if semicolon and path != b"<unknown>":
+        if separator and path != b"<unknown>":
             run.mentions[Mention(local, "text", path.rsplit(b"/", 1)[-1])] = None
         else:
             run.mentions[Mention(local, "text")] = None

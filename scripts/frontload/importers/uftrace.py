@@ -4,6 +4,7 @@
 
        1.872 us [ 20441] |       helper();                                 replay
                 [ 20441] | main() {
+    main() {                                                               replay -f none
 
 A dump has one task (thread) after the other, with times; a replay has all of them in order of time.
 All tasks of a file are one run, each function at its earliest entry: the text does not tell which
@@ -26,6 +27,7 @@ _TASK_BEGINS = b"reading "
 _DUMP_PASSES = (_DUMP_BEGINS, b" ")
 _REMEMBERED = 1 << 18
 _REPLAY_BEGINS = re.compile(rb"#.*\bFUNCTION\b.*")
+_CALL_ALONE = re.compile(rb" *[^\s(][^(]*\(.*\)(?: = .*)?(?:;| \{)(?: /\*.*\*/)?")  # -f none
 _REPLAY_ENDS = b"uftrace stopped tracing with remaining functions"
 _WITHOUT_ORDER = re.compile(rb"#? *(?:Total time|Function Call Graph for)\b.*")
 _OF_LIBRARIES = "a call of another file, by its library's name"
@@ -43,7 +45,8 @@ def _read(source: Source) -> Iterator[NamedRun]:
             everything = chain([(number, line)], numbered)
             if line.startswith(_DUMP_BEGINS) or _RECORD.fullmatch(line):
                 yield _read_dump(source, everything)
-            elif _REPLAY_BEGINS.fullmatch(line) or b" | " in line:
+            elif (_REPLAY_BEGINS.fullmatch(line) or b" | " in line
+                  or _CALL_ALONE.fullmatch(line)):
                 yield _read_replay(source, everything)
             else:
                 raise BadData(source.path, "neither a dump nor a replay of uftrace", line=number,
@@ -85,7 +88,7 @@ def _read_replay(source: Source, numbered: Iterator[tuple[int, bytes]]) -> Named
         if not line or line.startswith(b"#"):
             continue
         _, bar, text = line.partition(b" |")
-        text = text.strip()
+        text = (text if bar else line).strip()
         name, opened, rest = text.partition(b"(")
         if text.startswith((b"}", b"/*")) or (bar and not text):
             continue

@@ -124,12 +124,15 @@ def run(args: argparse.Namespace) -> int:
                       f"{args.binary or 'the objects'}", code=EXIT_DATA,
                       note=f"it is a profile of {os.fsdecode(startup.program)}: give that program, "
                       "or record this one")
-    if objects and (added := _of_added_files(startup, order.missing)):
-        errors.note(f"{label}: {errors.count(added, 'name')} of crt1.o, crtbegin.o and the like, "
-                    "which the compiler adds to each link: missing unless --objects has these, too")
+    added = _of_added_files(startup, order.missing) if objects else set()
+    if added:
+        errors.note(f"{label}: {errors.count(len(added), 'name')} of crt1.o, crtbegin.o and the "
+                    "like, which the compiler adds to each link: not counted, and left out unless "
+                    "--objects has these, too")
     if args.binary or objects:
         messages = errors.Diagnostics()
-        match.judge(label, order.found, order.missing, args.min_match, messages)
+        match.judge(label, order.found, [name for name in order.missing if name not in added],
+                    args.min_match, messages)
         messages.show()
     if order.data:
         files.write_output(args.output, order.data)
@@ -155,12 +158,10 @@ def _listed(given: str) -> list[str]:
     return listed
 
 
-def _of_added_files(startup: Profile, missing: list[bytes]) -> int:
-    """How many of the missing names are in files that compilers add."""
-    names = set(missing)
-    return sum(entry.name in names and (entry.name in _OF_ADDED or
-                                        _ADDED.fullmatch(entry.file) is not None)
-               for entry in startup.touches)
+def _of_added_files(startup: Profile, missing: list[bytes]) -> set[bytes]:
+    """The missing names that are in files that compilers add."""
+    return {entry.name for entry in startup.touches
+            if entry.name in _OF_ADDED or _ADDED.fullmatch(entry.file)}.intersection(missing)
 
 
 def _merged(paths: list[str], folder: str) -> str:
