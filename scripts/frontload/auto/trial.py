@@ -21,7 +21,7 @@ from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
-from frontload.auto.workload import Comparison, Workload, compare
+from frontload.auto.workload import Comparison, Workload, compare, named_as
 from frontload.base import errors, files, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.missing import Missing
@@ -385,9 +385,12 @@ def _measure(plan: Plan, outcome: Outcome, diagnostics: Diagnostics) -> None:
     from frontload.measure import rounds
     from frontload.measure.on_device import on_device
 
-    variants = planned.make_variants(plan.workloads[0].words,
-                                     [("before", plan.program), ("after", plan.output)], [])
+    workload = plan.workloads[0]
     with ExitStack() as stack:
+        binaries = [(label, stack.enter_context(named_as(workload.called, binary)))
+                    for label, binary in (("before", plan.program), ("after", plan.output))]
+        variants = [replace(each, files=tuple(map(os.path.realpath, each.files)))
+                    for each in planned.make_variants(workload.words, binaries, [])]
         ready = plan.ready_unrecorded
         if not plan.device:  # a device that the user names is required
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
@@ -395,7 +398,7 @@ def _measure(plan: Plan, outcome: Outcome, diagnostics: Diagnostics) -> None:
             on_device(plan.device, variants, plan.beside, ready))
         diagnostics.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")
         found = rounds.measure(
-            planned.Plan(variants, runs=plan.runs, ignore_failure=not plan.has_end,
+            planned.Plan(tuple(variants), runs=plan.runs, ignore_failure=not plan.has_end,
                          ready=ready), launcher, diagnostics=diagnostics)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

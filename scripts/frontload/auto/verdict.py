@@ -1,5 +1,6 @@
 """What a trial came to: the table, the sentences below it, and the same as JSON."""
 
+import os
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -39,7 +40,10 @@ def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
     """What to add to the program's build."""
     folder = build_folder.of_program(plan.program, outcome.link.directory, plan.built_in)
     # shlex.join quotes the braces, which need no quotes.
-    command = shlex.join(plan.workloads[0].words).replace("'{}'", "{}")
+    workload = plan.workloads[0]
+    command = shlex.join(workload.words).replace("'{}'", "{}")
+    if os.path.basename(workload.called) != os.path.basename(plan.program):
+        command = command.replace("{}", shlex.quote(workload.called))
     return folder, advice.advise(folder, plan.program, Training(
         command, plan.record_options(), outcome.has_data, plan.prefetch))
 

@@ -3,15 +3,31 @@ whether two builds behave alike: the same stdout, and the same ending."""
 
 import os
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from frontload.auto.programs import program_of
 from frontload.base import processes
 from frontload.base.errors import Failure
 from frontload.base.processes import Result
+from frontload.base.scratch import scratch_folder
 
 _PLACE = "{}"
+
+
+@contextmanager
+def named_as(called: str, binary: str) -> Iterator[str]:
+    """Within `with`, a path of this build that has the name by which the user starts the program:
+    busybox, clang and git do what their name says."""
+    if os.path.basename(called) == os.path.basename(binary):
+        yield binary
+        return
+    with scratch_folder("frontload-name.") as folder:
+        folder.chmod(0o711)  # the command may change its user
+        link = folder / os.path.basename(called)
+        link.symlink_to(os.path.abspath(binary))
+        yield str(link)
 
 
 @dataclass(frozen=True)
@@ -27,15 +43,18 @@ class Workload:
     def run(self, binary: str, before: Sequence[str] = (), **options) -> Result:
         """Runs the command with this build of the program, below `before` if that is given.
         `options` are those of processes.run."""
-        command = [*before, *self.command(binary)]
-        # Under its usual name, so that its messages about itself are the same.
-        executable = None
-        if not before and self.words[0] == _PLACE:
-            command[0], executable = self.called, binary
         # Without the variable for our own tools.
         environment = {name: value for name, value in os.environ.items()
                        if name != "FRONTLOAD_BINDIR"}
-        return processes.run(command, environment=environment, executable=executable, **options)
+        with named_as(self.called, binary) as path:
+            command = [*before, *self.command(path)]
+            # Under its usual name, so that its messages about itself are the same.
+            executable = None
+            if not before and self.words[0] == _PLACE:
+                command[0], executable = self.called, binary
+            result = processes.run(command, environment=environment, executable=executable,
+                                   **options)
+            return replace(result, stdout=result.stdout.replace(path, binary))
 
     def __str__(self) -> str:
         return shlex.join(self.command(self.called))

@@ -29,7 +29,8 @@ def add(merger: Merger, inputs: Sequence[tuple[str, int]], program: str | None,
     format_name: one of importers.FORMATS; None: what each file looks like
     min_match: the smallest percentage of the names that `binary` must have
     """
-    name = os.path.basename(program or binary or "")
+    # Tools name the file that ran, not a link to it.
+    name = os.path.basename(program or os.path.realpath(binary or "/"))
     if not name:
         raise Failure("no program", code=EXIT_USAGE, note="say which program the profile is for, "
                       "with --binary PATH or --program NAME")

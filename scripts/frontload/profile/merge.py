@@ -230,9 +230,12 @@ class Merger:
         return next(iter(programs))
 
     def _named(self, wanted: str) -> str:
-        """The name, for a name or path, wherever the file was recorded. If a trace has several
-        modules of that name, the path, which alone can choose."""
+        """The name, for a name or path, wherever the file was recorded; of a link to a recorded
+        file, that file's. If a trace has several modules of that name, the path, which alone can
+        choose."""
         name = os.path.basename(wanted)
+        if os.path.islink(wanted) and not any(name in given.names for given in self._inputs):
+            name = os.path.basename(os.path.realpath(wanted))
         paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
         for modules in dict.fromkeys(given.modules for given in self._inputs
                                      if given.modules is not None and wanted != name):
