@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "block_starts.h"
+#include "format/frontload_debug_file.h"
 #include "instructions.h"
 #include "known_code.h"
 #include "recorder/bytes_left.h"
@@ -226,7 +227,12 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
 
   Program program(std::move(*identity));
   std::vector<CodeSection> code = codeSections(*elf, *sections);
-  auto entries = functionSymbols(*elf, code, ELF::SHT_SYMTAB, until);
+  std::unique_ptr<MemoryBuffer> debug = findDebugFile(*elf, file.getBufferIdentifier());
+  MemoryBufferRef symbolFile = debug ? debug->getMemBufferRef() : file;
+  auto symbols = ELFFile<Elf>::create(symbolFile.getBuffer());
+  if (!symbols)
+    return symbols.takeError();
+  auto entries = functionSymbols(*symbols, code, ELF::SHT_SYMTAB, until);
   bool isStripped = entries && entries->empty(); // only the loader's symbols are left
   if (isStripped)
     entries = functionSymbols(*elf, code, ELF::SHT_DYNSYM, until);
@@ -241,7 +247,7 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
   dropDoubtful(*elf, code, *entries);
   program.doubtfulCount = all - entries->size();
   if (wantsBlocks)
-    addBlocks(file, code, *entries);
+    addBlocks(symbolFile, code, *entries);
 
   auto addSite = [&](const CodeSection &section, uint64_t address, uint32_t function) {
     ArrayRef<uint8_t> bytes = section.bytes.drop_front(address - section.begin);

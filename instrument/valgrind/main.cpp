@@ -3,6 +3,7 @@
 //
 // This file holds the command line, and the checks before the program runs. Then valgrind replaces
 // this process, with its signals, terminal and exit status.
+#include "format/frontload_debug_file.h"
 #include "format/frontload_role.h"
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
@@ -62,8 +63,9 @@ static std::string toolFolder() {
   return folder.str().str();
 }
 
-/// Whether a command can be recorded at all; a script's interpreter is not checked.
-static int checkProgram(const std::string &name) {
+/// Whether a command can be recorded at all; a script's interpreter is not checked. If the program
+/// is stripped, and its debug file is found, `symbols` becomes BUILD-ID:PATH of that file.
+static int checkProgram(const std::string &name, std::string &symbols) {
   auto found = sys::findProgramByName(name);
   SmallString<256> path;
   if (std::error_code code = found ? sys::fs::real_path(*found, path) : found.getError())
@@ -83,6 +85,13 @@ static int checkProgram(const std::string &name) {
   if (auto identity = ProgramFile::read(**file); !identity)
     return fail(createStringError(path + ": cannot be recorded: " + toString(identity.takeError())),
                 EXIT_NOT_EXECUTABLE);
+  if (auto elf = object::ELFFile<object::ELF64LE>::create((*file)->getBuffer())) {
+    if (auto debug = findDebugFile(*elf, path))
+      symbols = toHex(readDebugConnection(*elf).buildId, /*LowerCase=*/true) + ":" +
+                debug->getBufferIdentifier().str();
+  } else {
+    consumeError(elf.takeError());
+  }
   return EXIT_SUCCESS;
 }
 
@@ -93,7 +102,8 @@ static int record(char **arguments, const OutputPattern &pattern, const std::str
     note("install it: apt-get install valgrind");
     return EXIT_FAILED;
   }
-  if (int status = checkProgram(arguments[0]))
+  std::string symbols;
+  if (int status = checkProgram(arguments[0], symbols))
     return status;
   // A trace that passes the limit for file sizes must not end us, but be reported.
   auto original = std::signal(SIGXFSZ, SIG_IGN);
@@ -125,6 +135,8 @@ static int record(char **arguments, const OutputPattern &pattern, const std::str
   }
   if (!untilOption.empty())
     words.push_back("--until=" + untilOption);
+  if (!symbols.empty())
+    words.push_back("--symbols=" + symbols);
   if (forOption.getNumOccurrences())
     words.push_back("--for-milliseconds=" + std::to_string(std::lround(forOption * 1000)));
   words.push_back("--");

@@ -245,8 +245,8 @@ static Bool find_in_table(Int fd, const Elf64_Shdr *symbols, const Elf64_Shdr *n
   return found;
 }
 
-Bool module_function(const ModuleFile *file, const HChar *name, Addr *address, ULong *size) {
-  SysRes opened = VG_(open)(file->path, VKI_O_RDONLY, 0);
+Bool module_function(const HChar *path, const HChar *name, Addr *address, ULong *size) {
+  SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
   if (sr_isError(opened))
     return False;
   Int fd = sr_Res(opened);

@@ -45,7 +45,7 @@ ModuleFile *module_files(void);
  * code there. */
 Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias);
 
-/* The function of this name, by the symbol tables of the file. False if it has none. */
-Bool module_function(const ModuleFile *file, const HChar *name, Addr *address, ULong *size);
+/* The function of this name, by the symbol tables of the file at `path`. False if it has none. */
+Bool module_function(const HChar *path, const HChar *name, Addr *address, ULong *size);
 
 #endif

@@ -28,6 +28,7 @@
 enum { MAX_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
 
 static const HChar *output, *role, *until;
+static const HChar *symbols; /* BUILD-ID:PATH, the debug file of the command, if it is stripped */
 static Int milliseconds;
 
 /* A name of --module: an absolute path, or a file name or soname. */
@@ -70,6 +71,7 @@ static Bool read_option(const HChar *option) {
   if VG_STR_CLO (option, "--output", output) {
   } else if VG_STR_CLO (option, "--role", role) {
   } else if VG_STR_CLO (option, "--until", until) {
+  } else if VG_STR_CLO (option, "--symbols", symbols) {
   } else if VG_INT_CLO (option, "--for-milliseconds", milliseconds) {
   } else if VG_STR_CLO (option, "--module", name) {
     want(name);
@@ -109,11 +111,21 @@ static Bool is_wanted(const ModuleFile *file) {
   return result;
 }
 
+/* The file that has the symbols of a module. */
+static const HChar *symbol_file(const ModuleFile *file) {
+  HChar id[2 * MAX_BUILD_ID + 1] = "";
+  for (UInt i = 0; i < file->build_id_size; ++i)
+    VG_(sprintf)(id + 2 * i, "%02x", file->build_id[i]);
+  SizeT length = VG_(strlen)(id);
+  Bool is_debugged = symbols && length && VG_STREQN(length, symbols, id) && symbols[length] == ':';
+  return is_debugged ? symbols + length + 1 : file->path;
+}
+
 static void record(ModuleFile *file, Addr bias, Bool is_program) {
   touches_add(file, bias, is_program);
   Addr address;
   ULong size;
-  if (until && !end_of_startup && module_function(file, until, &address, &size)) {
+  if (until && !end_of_startup && module_function(symbol_file(file), until, &address, &size)) {
     end_of_startup = bias + address;
     was_end_found = True;
   }
@@ -143,7 +155,7 @@ static void begin(void) {
   ULong size;
   /* Where glibc's startup code relocates a static PIE. */
   if (!interpreter && program->file->is_position_independent &&
-      module_function(program->file, "_dl_relocate_static_pie", &address, &size)) {
+      module_function(symbol_file(program->file), "_dl_relocate_static_pie", &address, &size)) {
     loader_begin = program->bias + address;
     loader_end = loader_begin + size;
   }

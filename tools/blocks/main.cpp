@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "blocks/touched_blocks.h"
+#include "elf/debug_file.h"
 #include "program/diagnostics.h"
 #include "program/option_parser.h"
 #include "llvm/ADT/STLExtras.h"
@@ -102,6 +103,9 @@ int main(int argc, char **argv) {
   auto text = open(MemoryBuffer::getFileOrSTDIN(addressesArgument), addressesArgument);
   std::vector<uint64_t> addresses = parseAddresses(addressesArgument, text->getBuffer());
   auto functions = readBlockMap(program->getMemBufferRef());
+  if (functions && functions->empty()) // strip may have moved the map to the debug file
+    if (auto debug = findDebugFile(program->getMemBufferRef()))
+      functions = readBlockMap(debug->getMemBufferRef());
   if (!functions)
     fail(exitData, programArgument + ": " + toString(functions.takeError()),
          "give the program that was recorded");

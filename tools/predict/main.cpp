@@ -268,7 +268,7 @@ int main(int argc, char **argv) {
     recorded.emplace(recordedOption);
     // A map would lose data without symbols, and names are not unique.
     if (!recorded->isSameBuild(program))
-      map.emplace(orExit(SymbolMap::create(*recorded->elf, *program.elf), "",
+      map.emplace(orExit(SymbolMap::create(recorded->build(), program.build()), "",
                          "predict with files that are not stripped"));
   }
   Question question = {program,

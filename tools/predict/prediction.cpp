@@ -2,6 +2,7 @@
 
 #include "predict/prediction.h"
 #include "cold_start/program_loading.h"
+#include "elf/debug_file.h"
 #include "predict/trace_reader.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,8 +25,16 @@ std::unique_ptr<MemoryBuffer> readFile(const Twine &path) {
 }
 
 ProgramFile::ProgramFile(const std::string &p) : path(p), buffer(readFile(p)) {
-  auto object = orExit(ObjectFile::createELFObjectFile(*buffer), path + ": ", linkedFileNote);
-  elf.reset(cast<ELFObjectFileBase>(object.release()));
+  auto view = [&](const MemoryBuffer &file) {
+    auto object = orExit(ObjectFile::createELFObjectFile(file), path + ": ", linkedFileNote);
+    return std::unique_ptr<ELFObjectFileBase>(cast<ELFObjectFileBase>(object.release()));
+  };
+  elf = view(*buffer);
+  if (isDebugFile(bytes()))
+    fail(exitData, path + ": has only the debug information of a program",
+         "give the program itself, also if it is stripped");
+  if ((debugBuffer = findDebugFile(*buffer)))
+    debug = view(*debugBuffer);
   name = sys::path::filename(path).str();
   buildId = toStringRef(getBuildID(elf.get())).str();
 }

@@ -23,7 +23,8 @@ namespace frontload {
 /// The bytes of a file; ends the program if it cannot be read.
 std::unique_ptr<llvm::MemoryBuffer> readFile(const llvm::Twine &path);
 
-/// A linked file: its bytes, and LLVM's view of it. A file of another kind ends the program.
+/// A linked file: its bytes, and LLVM's view of it and of the file that has its symbols, which is
+/// another one if it is stripped. A file of another kind ends the program.
 struct ProgramFile {
   explicit ProgramFile(const std::string &path);
 
@@ -31,10 +32,13 @@ struct ProgramFile {
   /// Whether a trace's module is this file. Without build-ids, the base name decides.
   bool isModule(llvm::StringRef modulePath, llvm::StringRef id) const;
   bool isSameBuild(const ProgramFile &other) const;
+  Build build() const { return {*elf, debug ? *debug : *elf}; }
 
   std::string path;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::unique_ptr<llvm::object::ELFObjectFileBase> elf;
+  std::unique_ptr<llvm::MemoryBuffer> debugBuffer;
+  std::unique_ptr<llvm::object::ELFObjectFileBase> debug;
   std::string name, buildId;
 };
 

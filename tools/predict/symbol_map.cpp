@@ -60,15 +60,15 @@ static std::vector<FunctionBlocks> blocksOf(const ELFObjectFileBase &file) {
   return {};
 }
 
-Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
-                                      const ELFObjectFileBase &targetFile) {
+Expected<SymbolMap> SymbolMap::create(const Build &recordedBuild, const Build &targetBuild) {
+  const ELFObjectFileBase &recordedFile = recordedBuild.file, &targetFile = targetBuild.file;
   SymbolMap map(recordedFile, targetFile);
-  auto symbols = read(recordedFile);
+  auto symbols = read(recordedBuild.symbols);
   if (!symbols)
     return symbols.takeError();
   map.recorded = std::move(*symbols);
   stable_sort(map.recorded, [](const Symbol &a, const Symbol &b) { return a.address < b.address; });
-  symbols = read(targetFile);
+  symbols = read(targetBuild.symbols);
   if (!symbols)
     return symbols.takeError();
   for (const Symbol &symbol : *symbols)
@@ -77,8 +77,8 @@ Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
   for (const auto &[name, section] : orderedSections(recordedFile))
     if (auto found = inTarget.find(name); found != inTarget.end())
       map.sections.push_back({section, found->second});
-  if (std::vector<FunctionBlocks> inBoth = blocksOf(recordedFile); !inBoth.empty())
-    map.blocks = BlockPairs(inBoth, blocksOf(targetFile), [&](uint64_t address) {
+  if (std::vector<FunctionBlocks> inBoth = blocksOf(recordedBuild.symbols); !inBoth.empty())
+    map.blocks = BlockPairs(inBoth, blocksOf(targetBuild.symbols), [&](uint64_t address) {
       auto symbol = map.symbolAt(address);
       const Symbol *other = symbol != map.recorded.end() && symbol->address == address
                                 ? map.inTarget(*symbol)

@@ -18,11 +18,19 @@
 
 namespace frontload {
 
+/// A linked file, and the file with its symbols and map of blocks: itself, or its debug file.
+struct Build {
+  Build(const llvm::object::ELFObjectFileBase &whole) : file(whole), symbols(whole) {}
+  Build(const llvm::object::ELFObjectFileBase &stripped,
+        const llvm::object::ELFObjectFileBase &debug)
+      : file(stripped), symbols(debug) {}
+  const llvm::object::ELFObjectFileBase &file, &symbols;
+};
+
 class SymbolMap {
 public:
-  /// Both files must have symbol tables, and outlive the map.
-  static llvm::Expected<SymbolMap> create(const llvm::object::ELFObjectFileBase &recorded,
-                                          const llvm::object::ELFObjectFileBase &target);
+  /// All files must outlive the map.
+  static llvm::Expected<SymbolMap> create(const Build &recorded, const Build &target);
 
   /// Reads the references of the functions at these addresses of `recorded`. Functions that never
   /// ran would add little, and take time.

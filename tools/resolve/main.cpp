@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "elf/debug_file.h"
 #include "elf/elf_object.h"
 #include "profile/startup_profile.h"
 #include "profile/tiers.h"
@@ -99,6 +100,11 @@ void InputFiles::add(const std::string &path) {
   bool isLinked = magic == file_magic::elf_executable || magic == file_magic::elf_shared_object;
   if (magic != file_magic::elf_relocatable && !isLinked)
     refuseFile(path, "neither an ELF file nor an archive");
+  // Names need no contents, which its debug file lacks.
+  if (std::unique_ptr<MemoryBuffer> debug = isLinked ? findDebugFile(contents) : nullptr) {
+    buffers.back() = std::move(debug);
+    contents = MemoryBufferRef(buffers.back()->getBuffer(), path);
+  }
   objects.push_back({contents, "", /*isLazy=*/false, isLinked, buffers.back().get()});
   bool hasSymbols = false;
   if (!withElfObject(contents.getBuffer(), isLinked,

@@ -62,7 +62,8 @@ def look(path: os.PathLike[str] | str) -> Program:
         path=os.fspath(path), size=os.path.getsize(path),
         kind="shared library" if is_library else
              "program" if has_interpreter else "static program",
-        position_independent=not loading.fixed, stripped=read.symbols is None,
+        position_independent=not loading.fixed,
+        stripped=read.symbols is None or read.debug is not None,
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
         has_front=front.end_of(read) is not None, machine=loading.machine)

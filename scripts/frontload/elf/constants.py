@@ -1,7 +1,7 @@
 """Numbers of the ELF specification, by the names that it gives them."""
 
 SHT_SYMTAB, SHT_RELA = 2, 4
-SHT_DYNAMIC, SHT_NOBITS, SHT_REL = 6, 8, 9
+SHT_DYNAMIC, SHT_NOTE, SHT_NOBITS, SHT_REL = 6, 7, 8, 9
 SHT_DYNSYM, SHT_SYMTAB_SHNDX, SHT_RELR = 11, 18, 19
 SHT_ARRAYS = 14, 15, 16  # .init_array, .fini_array and .preinit_array
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400

@@ -78,6 +78,15 @@ class Symbols:
     def _files(self) -> np.ndarray:
         return np.flatnonzero(self.type == STT_FILE)
 
+    def in_sections(self, numbers: np.ndarray) -> "Symbols":
+        """The same symbols in another file, where section i has the number `numbers[i]`."""
+        def read() -> Columns:
+            section = self._columns.section
+            return self._columns._replace(section=np.where(
+                section > 0, numbers[np.maximum(section, 0)], section))
+
+        return Symbols(read)
+
     def placed(self) -> np.ndarray:
         """Which symbols are places in a section: functions, data or labels."""
         return (self.section > 0) & ~np.isin(self.type, STT_NO_PLACE)

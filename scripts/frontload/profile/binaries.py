@@ -35,7 +35,8 @@ class Binary:
 
     def blocks(self, trace: Trace, module: Module) -> list[TouchedFunction]:
         """The basic blocks that a trace touched; none if the trace or the binary has no blocks."""
-        if self.collects or not trace.tells_parts or not block_counts.has_map(self.linked):
+        mapped = block_counts.file_with_map(self.linked)
+        if self.collects or not trace.tells_parts or mapped is None:
             return []
         mine = trace.owners == trace.modules.index(module)
         are_starts = bool((trace.kinds[mine] == BLOCK).any())
@@ -43,7 +44,7 @@ class Binary:
         told = np.isin(trace.kinds, (BLOCK, FUNCTION) if are_starts else (CODE,)) & mine
         if not told.any():
             return []
-        return list(block_counts.find_touched(self.path, trace.addresses[told],
+        return list(block_counts.find_touched(mapped, trace.addresses[told],
                                               are_starts=are_starts))
 
     def _is_left_out(self, numbers: np.ndarray) -> np.ndarray:
@@ -104,13 +105,29 @@ class Binaries:
                 self._results[key] = problem
         return self.at(key)
 
+    def _read(self, path: str, module: Module) -> elf.Elf:
+        """The program at `path`; where that is stripped, or only a debug file, with what it lacks
+        from the other given files or the recorded one."""
+        read = elf.read(path, note="give the recorded program with --binary PATH")
+        if not read.build_id or not (read.is_debug_file or read.symbols is None):
+            return read
+        for other in (*self._given, module.path):
+            try:
+                partner = elf.read(other)
+            except Failure:
+                continue
+            if partner.build_id == read.build_id and partner.is_debug_file != read.is_debug_file:
+                program, debug = (partner, read) if read.is_debug_file else (read, partner)
+                return program if program.symbols else elf.joined(program, debug)
+        return read
+
     @staticmethod
     def _use_map(binary: Binary, path: str) -> Binary:
         binary.resolver.use_map(LinkMap(path, binary.linked))
         return binary
 
     def _open(self, path: str, module: Module) -> Binary:
-        linked = elf.read(path, note="give the recorded program with --binary PATH")
+        linked = self._read(path, module)
         if not linked.build_id and not module.build_id:
             self._diagnostics.warning(f"{path}: has no build-id, so nothing tells whether it is "
                                       "the binary that was recorded")

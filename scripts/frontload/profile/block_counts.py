@@ -131,8 +131,10 @@ class TouchedFunction(NamedTuple):
     blocks: frozenset[int]
 
 
-def has_map(linked: Elf) -> bool:
-    return _SECTION in linked.section_names
+def file_with_map(linked: Elf) -> str | None:
+    """The path of the program or, if the map was stripped, of its debug file."""
+    return next((each.path for each in (linked, linked.debug)
+                 if each is not None and _SECTION in each.section_names), None)
 
 
 def find_touched(path: str, addresses: np.ndarray, *,

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 SCHEMA, FOLDER_SCHEMA = "frontload-check/1", "frontload-check-folder/1"
 DESCRIPTION = """\
-Look in a linked program or shared library, not yet stripped, for what a startup profile names: how
-much of it is in the file, how much lies in the front, what is missing and why. In a file that
-ld.frontload did not link, the front is one block of each output section.
+Look in a linked program or shared library for the names of a startup profile. Say how much of it is
+in the file, how much lies in the front, what is missing and why. A stripped file needs its debug
+information installed. In a file that ld.frontload did not link, the front is one block of each
+output section.
 
 If the profile and the program have basic blocks, check counts the functions whose blocks are still
 those that were recorded. The others were split by blocks that they no longer have.

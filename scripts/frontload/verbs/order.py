@@ -74,7 +74,8 @@ def make_parser() -> Parser:
                         help="the file to write (default: stdout, as with -)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--binary", metavar="BINARY",
-                       help="the linked program, not stripped, to look up names in")
+                       help="the linked program, not stripped or with its debug information "
+                       "installed, to look up names in")
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
                        help="the objects and archives to be linked, to look up names in; @FILE "
                        "is a response file that lists such files")

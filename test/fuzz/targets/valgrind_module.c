@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ULong length;
   for (UInt i = 0; i < file->num_code; ++i)
     module_bias(file, file->code[i].offset, 0x4000000, &bias);
-  module_function(file, "main", &address, &length);
-  module_function(file, "none", &address, &length);
+  module_function(file->path, "main", &address, &length);
+  module_function(file->path, "none", &address, &length);
   files = NULL; /* the next one is none of this one's kind */
   free(file->path);
   free(file->interpreter);
