@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/StringSaver.h"
 
 using namespace llvm;
@@ -39,7 +40,10 @@ std::optional<Refusal> parseGoldOptions(ArrayRef<StringRef> words, GoldOptions &
 GoldCommandLine parseGoldCommandLine(StringRef arguments) {
   SmallVector<const char *, 0> words;
   for (; arguments.contains('\0'); arguments = arguments.split('\0').second)
-    words.push_back(arguments.data());
+    // gold has read a response file that is a pipe, and opening the pipe again may wait for ever.
+    if (StringRef word = arguments.split('\0').first;
+        !word.consume_front("@") || sys::fs::is_regular_file(word))
+      words.push_back(arguments.data());
   BumpPtrAllocator allocator;
   StringSaver saver(allocator);
   cl::ExpandResponseFiles(saver, cl::TokenizeGNUCommandLine, words);

@@ -10,7 +10,6 @@
 #include "plan/other_script.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include <future>
@@ -38,22 +37,12 @@ void LinkRun::addScript(MemoryBufferRef mb) {
   scripts.push_back(mb.getBuffer());
 }
 
-/// What was read of pipes, which can be read once, for a link that begins again without a front.
-static StringMap<MemoryBufferRef> piped;
-static std::mutex pipedMutex;
-
 std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef path) {
-  sys::fs::file_status status;
-  bool isPipe = !sys::fs::status(path, status) && status.type() == sys::fs::file_type::fifo_file;
-  if (std::lock_guard lock(pipedMutex); isPipe && piped.contains(path))
-    return piped.lookup(path);
   // Before the file is read, so that a write in between is noticed.
   FileIdentity identity = options.instead ? identityOf(path.str()) : FileIdentity();
   std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
   if (!buffer)
     return buffer;
-  if (std::lock_guard lock(pipedMutex); isPipe)
-    piped.try_emplace(path, *buffer);
   file_magic magic = identify_magic(buffer->getBuffer());
   // lld takes a file of unknown format for a script.
   if (makesFront() && scriptDepth && magic == file_magic::unknown)

@@ -1,6 +1,7 @@
 """A front that is not worth having: the program is linked without one, as by ld.lld."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -94,17 +95,38 @@ def test_what_the_user_says_counts(tmp_path, program, profile, options, plain):
     assert str(profile) in (tmp_path / "depends").read_text()
 
 
-def test_all_options_of_a_response_file_are_kept(tmp_path, program, profile):
-    """The file may be a pipe, which can be read once."""
-    response = f"'{program}' -o '{tmp_path / 'out'}' --defsym=answer=42 --startup-profile={profile}"
+@pytest.mark.parametrize("option", ["--startup-profile={}", ""])
+def test_all_options_of_a_response_file_are_kept(tmp_path, program, profile, option):
+    option = option.format(profile)
+    response = f"'{program}' -o '{tmp_path / 'out'}' --defsym=answer=42 {option}"
     check_run("bash", "-c", f'exec "$0" {" ".join(FLAGS)} @<(echo "$1")', LD_FRONTLOAD, response)
     assert is_plain(tmp_path, program, "--defsym=answer=42")
 
 
-def test_a_pipe_among_the_inputs_is_read_once(tmp_path, program, profile):
-    check_run("bash", "-c", f'exec "$0" {" ".join(FLAGS)} -o "$1" "$2" <(cat "$3")', LD_FRONTLOAD,
-              tmp_path / "out", f"--startup-profile={profile}", program)
-    assert is_plain(tmp_path, program)
+@pytest.mark.parametrize(("option", "text"), [
+    ("", "INPUT({program})"), ("--version-script=", "{{ global: main; local: *; }};"),
+    ("--dynamic-list=", "{{ helper; }};"), ("--export-dynamic-symbol-list=", "{{ helper; }};"),
+    ("--retain-symbols-file=", "main"), ("-T", "answer = 42;"),
+    ("--lto-sample-profile=", "helper:9:9\n 1: 9\n"), ("@", "--defsym=answer=42")])
+def test_an_input_that_can_be_read_once(tmp_path, program, profile, option, text):
+    """A link that begins again without a front reads what it has kept: of <(command), a named pipe,
+    what is piped to /dev/stdin, a terminal."""
+    bitcode = compile_text(tmp_path, "b.c", "int other(int x) { return x; }\n", "-flto", "-gmlt",
+                           compiler="clang")
+    file, fifo, terminal = tmp_path / "file", tmp_path / "fifo", os.openpty()
+    file.write_text(text.format(program=program))
+    inputs = ["-E", *([program] if option else []), *([bitcode] if "lto" in option else [])]
+    os.mkfifo(fifo)
+    arguments = [LD_FRONTLOAD, *FLAGS, *inputs, "-o", tmp_path / "out",
+                 f"--startup-profile={profile}"]
+    for way in ('"$@" {}<(cat "$0")', 'cat "$0" | "$@" {}/dev/stdin',
+                f'cat "$0" > {fifo} & "$@" {{}}{fifo}', f'"$@" {{}}/dev/fd/{terminal[1]}'):
+        if "fd" in way:
+            os.write(terminal[0], f"{file.read_text()}\n\4".encode())
+        result = subprocess.run(["bash", "-c", way.format(option), file, *arguments],
+                                capture_output=True, text=True, pass_fds=terminal, timeout=60)
+        assert result.returncode == 0 and "without a front" in result.stderr, result.stderr
+        assert is_plain(tmp_path, *inputs, f"{option}{file}"), way
 
 
 def test_what_is_shown_is_of_the_file_that_stays(tmp_path, program, profile):

@@ -2,6 +2,8 @@
 #include "gold/options.h"
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace frontload;
 
@@ -31,6 +33,15 @@ TEST(GoldCommandLine, Others) {
   EXPECT_TRUE(line.ordering.empty());
   EXPECT_FALSE(parseGoldCommandLine("").emitsRelocations);
   EXPECT_FALSE(parseGoldCommandLine("-q").emitsRelocations); // cut off
+}
+
+// gold has read what a pipe gave.
+TEST(GoldCommandLine, PipesAreNotOpened) {
+  std::string pipe = testing::TempDir() + "/frontload-pipe";
+  unlink(pipe.c_str());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(parse({"gold", ("@" + pipe).c_str(), "-q"}).emitsRelocations);
+  unlink(pipe.c_str());
 }
 
 // Of options that stand several times, the last counts.

@@ -1,6 +1,7 @@
 """What frontload-cc adds to a call of a compiler, and that most calls are none of its business."""
 
 import os
+import threading
 
 import pytest
 from places import PYTHON_OF_SCRIPTS
@@ -122,6 +123,11 @@ def test_response_files_are_read_and_stay(wrapper, linker_flags):
     assert wrapper.added(RECORD, "gcc", "@args") == SECTIONS
     # Not there: the compiler takes it for a file of that name, and complains.
     assert wrapper.added(RECORD, "gcc", "@none")
+    # The compiler would find a pipe empty.
+    pipe = wrapper.folder / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_text, args=("-c a.c\n",), daemon=True).start()
+    assert wrapper.words(RECORD, "gcc", "@pipe") == ["gcc", *SECTIONS, "-c", "a.c"]
 
 
 @pytest.mark.parametrize("name", [

@@ -130,6 +130,13 @@ static std::error_code appendLine(StringRef path, StringRef line) {
   return error;
 }
 
+/// Whether `word` names a response file that can be read once.
+static bool isStream(StringRef word) {
+  sys::fs::file_status status;
+  return word.consume_front("@") && !sys::fs::status(word, status) &&
+         !sys::fs::is_regular_file(status);
+}
+
 int main(int argc, char **argv) {
   OwnOptions options;
   ArrayRef<const char *> args(const_cast<const char **>(argv) + 1, argc > 0 ? argc - 1 : 0);
@@ -167,6 +174,10 @@ int main(int argc, char **argv) {
   SmallVector<const char *, 0> expanded(words.begin(), words.end());
   // An unreadable response file stays, so that the compiler reports it.
   cl::ExpandResponseFiles(saver, cl::TokenizeGNUCommandLine, expanded);
+  if (any_of(words, isStream)) { // which the compiler can read no more
+    words = expanded;
+    behind = words.begin() + compiler.index + 1;
+  }
   CompilerCommand command =
       parseCompilerCommand(ArrayRef<const char *>(expanded).drop_front(compiler.index + 1));
   if (!options.linkLog.empty() && command.isLink && !isProbe(command)) {

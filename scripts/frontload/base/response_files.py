@@ -15,7 +15,8 @@ def words(content: str) -> list[str]:
     characters = iter(content)
     for character in characters:
         if character == "\\":
-            word = [*(word or []), next(characters, "")]
+            word = word or []
+            word.append(next(characters, ""))
         elif character == quote:
             quote = ""
         elif not quote and character in "'\"":
