@@ -14,6 +14,8 @@
 #include "elf/implicit_addend.h"
 #include "elf/section_class.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/LEB128.h"
 #include <optional>
@@ -105,33 +107,29 @@ public:
            section.sh_type == llvm::ELF::SHT_CREL;
   }
 
-  /// Calls `visit(relocations, rank)` for the relocations of each section in `origins`, a list of
-  /// pairs of a rank and a section index.
+  /// The tables of a section's relocations. Compilers write one. Tools that edit objects (objcopy,
+  /// ld -r) may put several there, of several kinds, and anywhere in the object.
+  using Tables = llvm::ArrayRef<const Shdr *>;
+
+  /// Calls `visit(tables, rank)` for each section in `origins` that has relocations. `origins` is a
+  /// list of pairs of a rank and a section index. Not for several threads at a time.
   template <class Visit>
   void forEachRelocationsOf(llvm::ArrayRef<std::pair<uint32_t, uint32_t>> origins,
                             Visit visit) const {
-    auto isOf = [&](size_t index, uint32_t section) {
-      return index < sectionTable.size() && isRelocations(sectionTable[index]) &&
-             sectionTable[index].sh_info == section;
-    };
-    // Nearly all producers put a section's relocations right behind it. The first relocations show
-    // whether this one does.
-    size_t first = 0;
-    while (first < sectionTable.size() && !isRelocations(sectionTable[first]))
-      ++first;
-    if (first == sectionTable.size())
+    if (hasUsualTables()) {
+      for (auto [rank, section] : origins)
+        if (size_t next = size_t(section) + 1;
+            next < sectionTable.size() && isRelocations(sectionTable[next]))
+          visit(Tables({&sectionTable[next]}), rank);
       return;
-    bool isUsual = isOf(first, first - 1);
-    llvm::SmallDenseMap<uint32_t, size_t> position;
-    if (!isUsual)
-      for (size_t i = first; i < sectionTable.size(); ++i)
-        if (isRelocations(sectionTable[i]))
-          position[sectionTable[i].sh_info] = i;
-    for (auto [rank, section] : origins) {
-      size_t index = isUsual ? size_t(section) + 1 : position.lookup(section);
-      if (isOf(index, section))
-        visit(sectionTable[index], rank);
     }
+    llvm::DenseMap<uint32_t, llvm::SmallVector<const Shdr *, 1>> tables;
+    for (const Shdr &section : sectionTable)
+      if (isRelocations(section) && section.sh_info < sectionTable.size())
+        tables[section.sh_info].push_back(&section);
+    for (auto [rank, section] : origins)
+      if (auto it = tables.find(section); it != tables.end())
+        visit(Tables(it->second), rank);
   }
 
   /// The contents of a section; empty if they lie outside of the file.
@@ -174,8 +172,21 @@ public:
     }
   }
 
-  /// Calls `visit` with each of `relocations`, as LLVM's Rela, Rel or Crel.
-  template <class Visit> void forEachRelocation(const Shdr &relocations, Visit visit) const {
+  /// Calls `visit` with each relocation in `tables`, as LLVM's Rela, Rel or Crel.
+  template <class Visit> void forEachRelocation(Tables tables, Visit visit) const {
+    for (const Shdr *table : tables)
+      forEachRelocationIn(*table, visit);
+  }
+
+  /// Calls `visit(index, addend)` for each symbol that the relocations in `tables` refer to, by its
+  /// index.
+  template <class Visit> void forEachTarget(Tables tables, Visit visit) const {
+    for (const Shdr *table : tables)
+      forEachTargetIn(*table, visit);
+  }
+
+private:
+  template <class Visit> void forEachRelocationIn(const Shdr &relocations, Visit visit) const {
     auto visitTable = [&](auto table) {
       if (!table)
         return llvm::consumeError(table.takeError());
@@ -192,13 +203,12 @@ public:
           [&](typename ELFT::Crel entry) { visit(entry); }));
   }
 
-  /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index.
-  template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
+  template <class Visit> void forEachTargetIn(const Shdr &relocations, Visit visit) const {
     bool isMips64EL = file.isMips64EL();
     llvm::StringRef relocated; // the section that contains implicit addends
     if (relocations.sh_type == llvm::ELF::SHT_REL && relocations.sh_info < sectionTable.size())
       relocated = contents(sectionTable[relocations.sh_info]);
-    forEachRelocation(relocations, [&]<class Entry>(const Entry &entry) {
+    forEachRelocationIn(relocations, [&]<class Entry>(const Entry &entry) {
       uint32_t index = entry.getSymbol(isMips64EL);
       if (!index || index >= syms.size())
         return;
@@ -210,9 +220,18 @@ public:
     });
   }
 
-private:
   ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
       : file(f), sectionTable(s) {}
+
+  /// Whether each table is right behind its section, as compilers write them. Looked at once: a
+  /// link asks for the relocations of large objects many times.
+  bool hasUsualTables() const {
+    if (!isUsual)
+      isUsual = llvm::all_of(llvm::enumerate(sectionTable), [](const auto &each) {
+        return !isRelocations(each.value()) || size_t(each.value().sh_info) + 1 == each.index();
+      });
+    return *isUsual;
+  }
 
   const Shdr *significanceTable() const {
     auto *found = llvm::find_if(sectionTable, [](const Shdr &section) {
@@ -238,6 +257,7 @@ private:
   llvm::StringRef sectionNames;
   llvm::StringRef symbolNames;
   bool isLinkedFile = false;
+  mutable std::optional<bool> isUsual; ///< hasUsualTables()
 };
 
 /// Calls `f` with the object in `bytes`, of any kind, if ElfObject::open() accepts it. Returns

@@ -311,17 +311,14 @@ uint32_t Files::find(uint32_t object, uint32_t index) const {
 
 /// Adds the relocations of an object's sections that stay for the dynamic linker.
 template <class ELFT> void Files::addRelocations(const ElfObject<ELFT> &object, uint32_t number) {
+  SmallVector<std::pair<uint32_t, uint32_t>, 0> relocated; // a piece, and its section
   for (uint32_t piece = find(number, 0); piece != pieces.size() && pieces[piece].object == number;
-       ++piece) {
-    // Nearly all producers put a section's relocations right behind it.
-    const uint32_t index = pieces[piece].index;
-    if (pieces[piece].rights < Rights::Relro || index + 1 == object.sections().size())
-      continue;
-    const auto &next = object.sections()[index + 1];
-    if (!object.isRelocations(next) || next.sh_info != index)
-      continue;
+       ++piece)
+    if (pieces[piece].rights >= Rights::Relro)
+      relocated.push_back({piece, pieces[piece].index});
+  object.forEachRelocationsOf(relocated, [&](auto tables, uint32_t piece) {
     uint64_t lastPage = UINT64_MAX;
-    object.forEachRelocation(next, [&](const auto &entry) {
+    object.forEachRelocation(tables, [&](const auto &entry) {
       const uint64_t offset = entry.r_offset;
       byLoader.push_back({relocations, pieces[relocations].size});
       pieces[relocations].size += relocationBytes;
@@ -329,7 +326,7 @@ template <class ELFT> void Files::addRelocations(const ElfObject<ELFT> &object, 
       if (std::exchange(lastPage, page) != page)
         byLoader.push_back({piece, offset});
     });
-  }
+  });
 }
 
 /// Gives the pieces their addresses: those have the places in pages that lld's have.

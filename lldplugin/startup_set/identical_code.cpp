@@ -29,17 +29,14 @@ template <class ELFT> static bool mayFold(const ElfObject<ELFT> &object, Folding
   return goesByLists(folding) ? object.listsSignificantSymbols() : folding == Folding::All;
 }
 
-/// A hash that is equal for sections that a linker may fold. `relocations` is the table of the
-/// section's relocations, or null.
+/// A hash that is equal for sections that a linker may fold.
 template <class ELFT>
 static uint64_t hashCode(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
-                         const typename ELFT::Shdr *relocations) {
+                         typename ElfObject<ELFT>::Tables relocations) {
   StringRef contents = object.contents(section);
   uint64_t hash = xxh3_64bits(contents) ^ section.sh_flags * 0x9e3779b97f4a7c15;
-  if (!relocations)
-    return hash;
   auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); };
-  object.forEachTarget(*relocations, [&](uint32_t index, int64_t addend) {
+  object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
     const auto &symbol = object.symbols()[index];
     mix(uint64_t(addend));
     if (symbol.getBinding() != ELF::STB_LOCAL)
@@ -59,9 +56,10 @@ static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding fo
     for (auto [index, section] : enumerate(scan.object->sections()))
       if (isWanted(uint32_t(index), section))
         wanted.push_back({0, uint32_t(index)});
-    DenseMap<uint32_t, const Shdr *> relocations;
-    scan.object->forEachRelocationsOf(
-        wanted, [&](const Shdr &table, uint32_t) { relocations[table.sh_info] = &table; });
+    DenseMap<uint32_t, SmallVector<const Shdr *, 1>> relocations;
+    scan.object->forEachRelocationsOf(wanted, [&](auto tables, uint32_t) {
+      append_range(relocations[tables[0]->sh_info], tables);
+    });
     for (auto [_, index] : wanted)
       visit(index, hashCode(*scan.object, scan.object->sections()[index], relocations[index]));
   };

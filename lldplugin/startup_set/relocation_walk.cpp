@@ -137,7 +137,7 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
   // again.
   std::array<BitVector, 2> seenBy;
   seenBy.fill(BitVector(object.symbols().size()));
-  object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
+  object.forEachRelocationsOf(origins, [&](auto relocations, uint32_t rank) {
     BitVector &seen = seenBy[isMeasured(rank)];
     object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
       const auto &symbol = object.symbols()[index];

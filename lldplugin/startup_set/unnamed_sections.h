@@ -25,9 +25,9 @@ void noteUnnamed(ObjectScan<ELFT> &scan, uint32_t index, const typename ELFT::Sh
 /// The number of windows of a section that the loader writes to for its `relocations`.
 template <class ELFT>
 double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
-                        const typename ELFT::Shdr &relocations) {
+                        typename ElfObject<ELFT>::Tables relocations) {
   if (section.sh_size <= windowBytes) // as nearly all are
-    return relocations.sh_size > 0;
+    return llvm::any_of(relocations, [](const auto *table) { return table->sh_size > 0; });
   // Compilers write relocations in ascending order; in another order, a window may count twice.
   uint64_t windows = 0, last = UINT64_MAX;
   object.forEachRelocation(relocations, [&](const auto &relocation) {
@@ -46,7 +46,7 @@ void forEachRelocated(const ElfObject<ELFT> &object, llvm::ArrayRef<uint32_t> se
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> origins;
   for (uint32_t index : sections)
     origins.push_back({index, index}); // visit() gets the first
-  object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t index) {
+  object.forEachRelocationsOf(origins, [&](auto relocations, uint32_t index) {
     visit(index, relocatedWindows(object, object.sections()[index], relocations));
   });
 }

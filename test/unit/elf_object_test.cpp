@@ -65,7 +65,7 @@ template <class ELFT> static Targets targetsIn(StringRef bytes) {
   auto elf = ElfObject<ELFT>::open(bytes);
   if (!elf)
     return result;
-  elf->forEachRelocationsOf(std::make_pair(0u, 1u), [&](const auto &relocations, uint32_t) {
+  elf->forEachRelocationsOf(std::make_pair(0u, 1u), [&](auto relocations, uint32_t) {
     elf->forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
       result.push_back({elf->name(elf->symbols()[index]).str(), addend});
     });
@@ -116,6 +116,27 @@ TEST(ElfObject, ReadsSymbolsOfMips64) {
                                      : targetsIn<object::ELF64BE>(mips),
               (Targets{{"g", 7}, {"f", 0}}));
   }
+}
+
+// Tools that edit objects may give a section several tables, of several kinds, anywhere.
+TEST(ElfObject, ReadsAllTablesOfASection) {
+  auto table = [](StringRef name, StringRef of, StringRef type, StringRef symbol) {
+    return ("  - {Name: " + name + ", Link: .symtab, Info: " + of + ", Type: " + type +
+            ", Relocations: [{Offset: 0, Type: R_X86_64_64, Symbol: " + symbol + "}]}\n")
+        .str();
+  };
+  std::string text = "  - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Size: 8}\n",
+              data = "  - {Name: .data, Type: SHT_PROGBITS, Flags: [SHF_ALLOC]}\n",
+              ofData = table(".rela.data", ".data", "SHT_RELA", "h"),
+              first = table(".rel.text", ".text", "SHT_REL", "f"),
+              second = table(".rela.text", ".text", "SHT_RELA", "g");
+  for (const std::string &sections :
+       {text + first + second + data + ofData, text + first + data + ofData + second,
+        text + data + ofData + first + second})
+    EXPECT_EQ(targetsIn<object::ELF64LE>(
+                  x86File("ET_REL", "Sections:\n" + sections +
+                                        "Symbols:\n  - {Name: f}\n  - {Name: g}\n  - {Name: h}\n")),
+              (Targets{{"f", 0}, {"g", 0}}));
 }
 
 // The header of compact relocations may lie about how many there are.
