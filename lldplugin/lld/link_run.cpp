@@ -54,9 +54,12 @@ std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef p
   return buffer;
 }
 
-void LinkRun::addObject(InputObject object) {
-  if (makesFront())
-    gathered.push_back(object);
+void LinkRun::addObject(lld::elf::Ctx &ctx, InputObject object) {
+  if (!makesFront())
+    return;
+  gathered.push_back(object);
+  if (awaitsNote)
+    addNote(ctx, object.buffer.getBuffer());
 }
 
 void LinkRun::readScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
@@ -89,6 +92,7 @@ void LinkRun::checkInputs() const {
 
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
 void LinkRun::addNote(lld::elf::Ctx &ctx, StringRef like) {
+  awaitsNote = false;
   noteObject = makeNoteObject(like, front->copiesConstants());
   // Neither is freed: the link refers to them to its end.
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {noteObject, "<frontload>"}, "", false));
@@ -122,6 +126,8 @@ void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
   realParseFiles(ctx, files);
   if (like)
     addNote(ctx, like->getBuffer());
+  else
+    awaitsNote = hasBitcode;
   addObjects();
   placing.sections.beginSearch(ctx, minToShorten);
 }

@@ -55,7 +55,7 @@ public:
 
   // Gather.
   std::optional<llvm::MemoryBufferRef> readFile(lld::elf::Ctx &ctx, llvm::StringRef path);
-  void addObject(InputObject object);
+  void addObject(lld::elf::Ctx &ctx, InputObject object);
   void noteBitcode() { hasBitcode = true; }
   void readScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb);
 
@@ -85,6 +85,8 @@ private:
   std::vector<InputObject> gathered; ///< since the last addObjects()
   bool hasReadObject = false;        ///< as a file of the command line
   bool hasBitcode = false;
+  /// Whether link-time optimization makes the first object, which the note has to be like.
+  bool awaitsNote = false;
   /// How deeply linker scripts are nested. lld reads files that they INCLUDE by readFile() alone.
   unsigned scriptDepth = 0;
   std::vector<llvm::StringRef> scripts; ///< linker scripts among the inputs

@@ -28,7 +28,7 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
   hookCalls.note(Hook::CreateObjFile);
   OwnedFile created = realCreateObjFile(ctx, mb, archive, lazy);
   if (run)
-    run->addObject({mb, archive, lazy});
+    run->addObject(ctx, {mb, archive, lazy});
   return created;
 }
 
