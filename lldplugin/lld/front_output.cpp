@@ -47,7 +47,7 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
             " bytes that are read with the front are in sections that neither the profile nor "
             "anything that it names leads to");
   completeSegments(bytes);
-  fillNote(bytes, front->ranges);
+  fillNote(bytes, front->ranges, options.keepsBuildId);
   return EXIT_SUCCESS;
 }
 

@@ -132,6 +132,8 @@ static void readLibrary(LinkOptions &o, StringRef value) {
 /// Reads an option of lld that a front, or another lld, has to know of.
 static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options) {
   using enum Form;
+      {"build-id", OptionalValue,
+       [](auto &o, auto v) { o.keepsBuildId = v.starts_with_insensitive("0x"); }},
   static const Option known[] = {
       {"output", TwoDashes, [](auto &o, auto v) { o.output = v; }},
       {"help", Flag, [](auto &o, auto) { o.isHelp = true; }},

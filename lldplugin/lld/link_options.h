@@ -41,6 +41,7 @@ struct LibrarySearch {
   }
 };
 
+  bool keepsBuildId = false;   ///< which the user has chosen
 /// What the command line says about the front.
 struct LinkOptions {
   std::string profile;

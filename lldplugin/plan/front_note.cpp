@@ -7,6 +7,7 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SHA1.h"
 #include <cassert>
 #include <vector>
 
@@ -142,9 +143,9 @@ std::string makeNoteObject(StringRef object, bool hasConstant) {
   return result;
 }
 
-/// Where a blank note of this size is in the file, 0 if it has none.
+/// The contents of a section of the linked file; empty if there is none of this name.
 template <class ELFT>
-static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size) {
+static Expected<ArrayRef<uint8_t>> contentsOf(const ELFFile<ELFT> &file, StringRef wanted) {
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
@@ -152,26 +153,35 @@ static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size)
     auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
-    auto contents = file.getSectionContents(section); // checks the bounds
-    if (!contents)
-      return contents.takeError();
-    if (*name == FRONTLOAD_NOTE_SECTION && contents->size() == size)
-      return section.sh_offset;
+    if (*name == wanted)
+      return file.getSectionContents(section); // checks the bounds
   }
-  return 0;
+  return ArrayRef<uint8_t>();
 }
 
-bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges) {
+/// Writes `from` to a part of the file.
+static void overwrite(ArrayRef<uint8_t> part, StringRef from) {
+  llvm::copy(from.take_front(part.size()), const_cast<uint8_t *>(part.data()));
+}
+
+bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges, bool keepsBuildId) {
   bool isFilled = false;
   StringRef contents(bytes.data(), bytes.size());
   consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
     std::string note = noteContents<ELFT>(ranges);
-    Expected<uint64_t> offset = offsetOfNote(file, note.size());
-    if (offset && *offset) {
-      memcpy(bytes.data() + *offset, note.data(), note.size());
-      isFilled = true;
+    auto blank = contentsOf(file, FRONTLOAD_NOTE_SECTION);
+    if (!blank || blank->size() != note.size())
+      return blank.takeError();
+    overwrite(*blank, note);
+    isFilled = true;
+    auto id = contentsOf(file, ".note.gnu.build-id");
+    if (id && !keepsBuildId) {
+      constexpr size_t head = 16; // three numbers and "GNU"
+      std::array<uint8_t, 20> hash =
+          SHA1::hash(arrayRefFromStringRef(note + toStringRef(*id).str()));
+      overwrite(id->drop_front(std::min(head, id->size())), toStringRef(hash));
     }
-    return offset.takeError();
+    return id.takeError();
   }));
   return isFilled;
 }

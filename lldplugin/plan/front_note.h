@@ -28,8 +28,11 @@ struct FrontRange {
 std::string makeNoteObject(llvm::StringRef object, bool hasConstant = false);
 
 /// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_MAX_RANGES ranges, in the order
-/// of the prefetch. Returns false, and changes nothing, if the file has no note.
-bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges);
+/// of the prefetch. The linker has made the build-id of the file with a blank note. Unless
+/// `keepsBuildId`, the build-id becomes a hash of itself and the ranges, so that files with
+/// different notes differ in it. Returns false, and changes nothing, if the file has no note.
+bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges,
+              bool keepsBuildId = false);
 
 } // namespace frontload
 

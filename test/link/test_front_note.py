@@ -212,6 +212,20 @@ def test_places_that_are_worth_a_request(tmp_path, entries, ranges):
     assert extra_ranges(tmp_path, entries, runs=10, data_runs=10) == ranges
 
 
+@pytest.mark.parametrize("build_id", ["fast", "md5", "sha1", "0x123456789abcdef0"])
+def test_the_build_id_is_of_the_finished_file(tmp_path, build_id):
+    """Files that differ in the note alone are two files to debuggers. A chosen one is kept."""
+    found = []
+    for place in (PLACE, PLACE + PAGE):
+        extra_ranges(tmp_path, [table("first", f"112@{place}-{place + 143}")],
+                     f"-Wl,--build-id={build_id}")
+        with (tmp_path / "out").open("rb") as stream:
+            sections = [(s.name, s.data()) for s in ELFFile(stream).iter_sections()]
+        found.append([(n, d) for n, d in sections if n != ".note.frontload"])
+    differ = {name for (name, one), (_, two) in zip(*found, strict=True) if one != two}
+    assert differ == (set() if build_id[:2] == "0x" else {".note.gnu.build-id"})
+
+
 def test_a_table_that_is_not_where_it_is_expected_is_not_read(tmp_path):
     """Its bytes are not those of its object. The other one is read, which is where it should be."""
     entries = [table("first"), table("second")]
