@@ -125,19 +125,15 @@ static void readKeyword(LinkOptions &o, StringRef value) { // -z
     value.getAsInteger(0, o.traits.maxPage);
 }
 
-static void readLibrary(LinkOptions &o, StringRef value) {
-  o.libraries.inputs.push_back({value.str(), true, o.libraries.isStatic});
-}
-
 /// Reads an option of lld that a front, or another lld, has to know of.
 static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options) {
   using enum Form;
-      {"build-id", OptionalValue,
-       [](auto &o, auto v) { o.keepsBuildId = v.starts_with_insensitive("0x"); }},
   static const Option known[] = {
       {"output", TwoDashes, [](auto &o, auto v) { o.output = v; }},
       {"help", Flag, [](auto &o, auto) { o.isHelp = true; }},
       {"defsym", Value, [](auto &o, auto v) { o.definesEnd |= v.starts_with("_end="); }},
+      {"build-id", OptionalValue,
+       [](auto &o, auto v) { o.keepsBuildId = v.starts_with_insensitive("0x"); }},
       {"image-base", Value, [](auto &o, auto v) { o.imageBase = v; }},
       {"icf", Value,
        [](auto &o, auto v) {
@@ -146,15 +142,7 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
                                           : Folding::None;
        }},
       {"E|export-dynamic", Flag, [](auto &o, auto) { o.exportsAll = true; }},
-      // The C library of the link.
       {"pack-dyn-relocs", Value, [](auto &o, auto) { o.decidesPacking = true; }},
-      {"Bstatic|static|dn|non_shared", Flag, [](auto &o, auto) { o.libraries.isStatic = true; }},
-      {"Bdynamic|dy|call_shared", Flag, [](auto &o, auto) { o.libraries.isStatic = false; }},
-      {"push-state", Flag, [](auto &o, auto) { o.libraries.push(); }},
-      {"pop-state", Flag, [](auto &o, auto) { o.libraries.pop(); }},
-      {"sysroot", Value, [](auto &o, auto v) { o.libraries.sysroot = v; }},
-      {"library-path", Value, [](auto &o, auto v) { o.libraries.folders.push_back(v.str()); }},
-      {"library", Value, readLibrary},
       // For another lld.
       {"reproduce", Value,
        [](auto &o, auto v) { o.otherConflict = {("--reproduce=" + v).str(), reproduceReason}; }},
@@ -182,8 +170,6 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
            o.traits.mergesStrings = level == 1;
        }},
       {"o", Letter, [](auto &o, auto v) { o.output = v; }},
-      {"L", Letter, [](auto &o, auto v) { o.libraries.folders.push_back(v.str()); }},
-      {"l", Letter, readLibrary},
       {"h", Letter, [](auto &, auto) {}},
   };
   return readOne(known, args, i, options);
@@ -202,8 +188,8 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.conflict = conflict;
     else if (asksForOwnOrder(arg))
       options.otherConflict = {arg.str(), "it would order the front as well"};
-    else if (!options.kind.take(args, i))
-      readLld(args, i, options);
+    else if (!options.kind.take(args, i) && !readLld(args, i, options))
+      options.libraries.take(args, i);
     others.insert(others.end(), args.begin() + first, args.begin() + i + 1);
   }
   // A version script may still hide some.

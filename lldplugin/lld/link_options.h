@@ -13,6 +13,7 @@
 #include "profile/match_summary.h"
 #include "program/diagnostics.h"
 #include "program/layout_options.h"
+#include "program/library_search.h"
 #include "program/output_kind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <optional>
@@ -21,27 +22,6 @@
 
 namespace frontload {
 
-/// Where a link finds its libraries.
-struct LibrarySearch {
-  std::string sysroot;
-  std::vector<std::string> folders; ///< a leading = stands for the sysroot
-  /// A path, or the value of an -l.
-  struct Input {
-    std::string name;
-    bool isLibrary, isStatic;
-  };
-  std::vector<Input> inputs;
-  bool isStatic = false; ///< -Bstatic, for the libraries that follow
-  std::vector<bool> saved = {};
-
-  void push() { saved.push_back(isStatic); }
-  void pop() {
-    if (!saved.empty())
-      isStatic = saved.back(), saved.pop_back();
-  }
-};
-
-  bool keepsBuildId = false;   ///< which the user has chosen
 /// What the command line says about the front.
 struct LinkOptions {
   std::string profile;
@@ -61,6 +41,7 @@ struct LinkOptions {
   bool exportsAll = false;
   bool definesEnd = false;
   bool decidesPacking = false; ///< of relative relocations
+  bool keepsBuildId = false;   ///< which the user has chosen
   std::string imageBase;       ///< as it was given
   LibrarySearch libraries;
   bool isHelp = false;

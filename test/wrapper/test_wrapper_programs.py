@@ -89,20 +89,22 @@ def test_where_it_is_installed(tmp_path, program, build):
     check_run(alone, "--mode=record", "gcc", "--version")
 
 
-@pytest.mark.parametrize("archive", [False, True])
-def test_objects_of_gcc_s_link_time_optimization(tmp_path, program, archive):
+@pytest.mark.parametrize(("kind", "given"), [
+    ("", ["app.o", "empty.o"]), *((kind, given.split()) for kind in ("rcs", "rcsT") for given in (
+        "lib/liball.a", "-Llib -lall", "-Wl,-L,lib,-Bstatic -lall -Wl,-Bdynamic",
+        "-L none -l:liball.a -Llib"))])
+def test_objects_of_gcc_s_link_time_optimization(tmp_path, program, kind, given):
     """A Makefile may say -flto in CFLAGS alone; gcc asks its plugin. Objects with code
     besides are linked as others are."""
+    (tmp_path / "lib").mkdir()
     (tmp_path / "empty.c").write_text("")
     for flags, note in ((["-flto"], "-flto, which needs another linker"),
                         (["-flto", "-ffat-lto-objects"], "")):
         program("--mode=record", "gcc", *flags, "-c", "app.c", "empty.c")
-        inputs = ["app.o", "empty.o"]
-        if archive:
-            (tmp_path / "liball.a").unlink(missing_ok=True)
-            check_run("gcc-ar", "rcs", "liball.a", *reversed(inputs), cwd=tmp_path)
-            inputs = ["liball.a"]
-        said = program("--mode=record", "gcc", *inputs, "-o", "app")
+        if kind:
+            (tmp_path / "lib/liball.a").unlink(missing_ok=True)
+            check_run("gcc-ar", kind, "lib/liball.a", "empty.o", "app.o", cwd=tmp_path)
+        said = program("--mode=record", "gcc", *given, "-o", "app")
         assert note in said and bool(note) == bool(said)
         assert (tmp_path / "app.map").exists() == (not note)
         check_run(tmp_path / "app")

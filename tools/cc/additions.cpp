@@ -41,6 +41,33 @@ static bool placesSections(const std::string &path) {
   });
 }
 
+/// Whether the object or archive at `path`, or a member of a thin archive, needs gcc's plugin.
+static bool isGccLto(const std::string &path) {
+  return testFile(path, [&](StringRef file) {
+    return needsGccLto(file, [&](StringRef member) {
+      SmallString<128> place = sys::path::parent_path(path);
+      if (sys::path::is_absolute(member))
+        place.clear();
+      sys::path::append(place, member);
+      return testFile(place.str().str(), [](StringRef object) { return needsGccLto(object); });
+    });
+  });
+}
+
+/// The first file that needs gcc's plugin; empty if none does.
+static std::string gccLtoFile(const CompilerCommand &command) {
+  LibrarySearch libraries = command.libraries;
+  SmallVector<StringRef, 4> more; // gcc searches these last
+  StringRef(getenv("LIBRARY_PATH")).split(more, ':', -1, /*KeepEmpty=*/false);
+  for (StringRef folder : more)
+    libraries.folders.push_back(folder.str());
+  std::vector<std::string> paths = command.files;
+  for (const LibrarySearch::Input &input : libraries.inputs)
+    paths.push_back(libraries.fileOf(input));
+  auto found = find_if(paths, isGccLto);
+  return found == paths.end() ? "" : *found;
+}
+
 static std::optional<std::string> whyNotOurLinker(const CompilerCommand &command) {
   if (!command.linkerPath.empty()) {
     if (sys::path::filename(command.linkerPath) != "ld.frontload")
@@ -85,11 +112,10 @@ static std::optional<std::string> whyNotOurs(StringRef compiler, Family family,
   }
   if (any_of(command.files, placesSections))
     return "a linker script decides its layout";
-  if (family != Family::Clang)
-    for (const std::string &path : command.files)
-      if (testFile(path, needsGccLto))
-        return path + " was made with gcc's -flto, which needs another linker";
-  return std::nullopt;
+  std::string path = family != Family::Clang ? gccLtoFile(command) : "";
+  return path.empty()
+             ? std::nullopt
+             : std::optional(path + " was made with gcc's -flto, which needs another linker");
 }
 
 /// Whether the file at `path` is a link map, or does not exist.

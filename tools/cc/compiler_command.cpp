@@ -134,18 +134,19 @@ private:
     } else if (arg.consume_front("-Wl,")) {
       SmallVector<StringRef, 8> parts;
       arg.split(parts, ',');
-      for (StringRef part : parts)
-        command.linkerArguments.push_back(part.str());
-      asksLinker = true;
+      addForLinker({parts.begin(), parts.end()});
     } else if (take("-Xlinker", value, false)) {
-      command.linkerArguments.push_back(value);
-      asksLinker = true;
+      addForLinker({value});
     } else if (take("-T", value, true) || take("-z", value, true)) {
       command.linkerArguments.insert(command.linkerArguments.end(),
                                      {arg.take_front(2).str(), value});
     } else if (take("-l", value, true)) {
+      command.libraries.addLibrary(value);
       hasLibraries = true;
     } else if (take("-L", value, true)) {
+      command.libraries.folders.push_back(value);
+    } else if (arg == "-static") {
+      command.libraries.isStatic = true;
     } else if (take("-B", value, true) || take("--prefix", value, false)) {
       command.programFolders.push_back(value);
     } else if (arg.consume_front("--prefix=")) {
@@ -169,6 +170,17 @@ private:
     } else if (is_contained(withValue, arg)) {
       ++i;
     }
+  }
+
+  void addForLinker(const std::vector<std::string> &words) {
+    asksLinker = true;
+    append_range(command.linkerArguments, words);
+    SmallVector<const char *, 8> linkerArgs;
+    for (const std::string &word : words)
+      linkerArgs.push_back(word.c_str());
+    for (size_t n = 0; n < words.size(); ++n)
+      if (!command.libraries.take(linkerArgs, n) && words[n].front() != '-')
+        command.libraries.inputs.push_back({words[n], false, false});
   }
 
   void addInput(StringRef arg) {

@@ -8,6 +8,7 @@
 #ifndef FRONTLOAD_TOOLS_CC_COMPILER_COMMAND_H
 #define FRONTLOAD_TOOLS_CC_COMPILER_COMMAND_H
 
+#include "program/library_search.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -27,6 +28,7 @@ struct CompilerCommand {
   /// Inputs of the linker: objects, archives, linker scripts.
   std::vector<std::string> files;
   std::vector<std::string> sources;
+  LibrarySearch libraries;                  ///< -l and -L, and all that -Wl and -Xlinker may name
   std::vector<std::string> linkerArguments; ///< -Wl, -Xlinker, -T and -z, as the linker sees them
   std::string linker;                       ///< -fuse-ld
   std::string linkerPath;                   ///< --ld-path

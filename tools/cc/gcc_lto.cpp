@@ -64,16 +64,38 @@ static bool isSlimObject(StringRef file) {
   return result;
 }
 
-bool needsGccLto(StringRef file) {
-  if (!file.consume_front("!<arch>\n"))
+/// The path of a member of a thin archive by the name in its header: "/", and the offset of the
+/// path in the table of `paths`, where it ends in a slash and a line feed.
+static StringRef memberPath(StringRef name, StringRef paths) {
+  uint64_t offset;
+  if (!name.consume_front("/"))
+    return name.split('/').first;
+  return name.rtrim(' ').getAsInteger(10, offset) ? "" : paths.substr(offset).split("/\n").first;
+}
+
+bool needsGccLto(StringRef file, function_ref<bool(StringRef)> needsMember) {
+  bool isThin = file.consume_front("!<thin>\n");
+  if (!isThin && !file.consume_front("!<arch>\n"))
     return isSlimObject(file);
-  // A member has a header of 60 bytes of text, ten of them its size, and begins at an even offset.
-  constexpr size_t headerSize = 60, sizeAt = 48;
-  while (file.size() > headerSize) {
+  // A member has a header of 60 bytes of text, 16 of them its name and ten its size, and begins at
+  // an even offset.
+  constexpr size_t headerSize = 60, nameSize = 16, sizeAt = 48;
+  StringRef paths;
+  while (file.size() >= headerSize) {
+    StringRef name = file.take_front(nameSize);
     uint64_t size;
     if (file.substr(sizeAt, 10).rtrim(' ').getAsInteger(10, size))
       return false;
     file = file.drop_front(headerSize);
+    // Only the tables of a thin archive are in it.
+    bool isTable = name.starts_with("/ ") || name.starts_with("//") || name.starts_with("/SYM64/");
+    if (isThin && !isTable) {
+      if (StringRef path = memberPath(name, paths); !path.empty() && needsMember(path))
+        return true;
+      continue;
+    }
+    if (name.starts_with("//"))
+      paths = file.take_front(size);
     if (isSlimObject(file.take_front(size)))
       return true;
     size = std::min<uint64_t>(size, file.size());

@@ -9,13 +9,17 @@
 #ifndef FRONTLOAD_TOOLS_CC_GCC_LTO_H
 #define FRONTLOAD_TOOLS_CC_GCC_LTO_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace frontload {
 
 /// Whether the bytes of `file` are an object of gcc's -flto without code, or an archive with one.
-/// Only headers and names of sections are looked at.
-bool needsGccLto(llvm::StringRef file);
+/// Only headers and names of sections are looked at. The members of a thin archive are files of
+/// their own: `needsMember` is asked with the path of each, relative to the archive.
+bool needsGccLto(
+    llvm::StringRef file,
+    llvm::function_ref<bool(llvm::StringRef)> needsMember = [](llvm::StringRef) { return false; });
 
 } // namespace frontload
 

@@ -2,4 +2,6 @@
 #include "cc/gcc_lto.h"
 #include "target.h"
 
-static void readInput(llvm::StringRef bytes) { frontload::needsGccLto(bytes); }
+static void readInput(llvm::StringRef bytes) {
+  frontload::needsGccLto(bytes, [](llvm::StringRef path) { return path.ends_with(".slim"); });
+}

@@ -1,0 +1,62 @@
+//===- library_search.cpp - where a link finds its libraries ---------------===//
+
+#include "program/library_search.h"
+#include "program/command_line.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+bool LibrarySearch::take(ArrayRef<const char *> args, size_t &i) {
+  StringRef arg = args[i];
+  std::string value;
+  if (!arg.consume_front("-"))
+    return false;
+  arg.consume_front("-");
+  if (is_contained({"Bstatic", "static", "dn", "non_shared"}, arg))
+    isStatic = true;
+  else if (is_contained({"Bdynamic", "dy", "call_shared"}, arg))
+    isStatic = false;
+  else if (arg == "push-state")
+    push();
+  else if (arg == "pop-state")
+    pop();
+  else if (takeOption(args, i, "sysroot", value))
+    sysroot = value;
+  else if (takeOption(args, i, "library-path", value) || takeLetter(args, i, "-L", value))
+    folders.push_back(value);
+  else if (takeOption(args, i, "library", value) || takeLetter(args, i, "-l", value))
+    addLibrary(value);
+  else
+    return false;
+  return true;
+}
+
+std::string LibrarySearch::inSysroot(StringRef path) const {
+  return sysroot + "/" + path.ltrim('/').str();
+}
+
+std::string LibrarySearch::findFile(ArrayRef<std::string> names) const {
+  for (StringRef folder : folders) {
+    bool isInSysroot = folder.consume_front("=");
+    for (const std::string &name : names)
+      if (std::string path = (isInSysroot ? inSysroot(folder) : folder.str()) + "/" + name;
+          sys::fs::exists(path))
+        return path;
+  }
+  return "";
+}
+
+std::string LibrarySearch::fileOf(const Input &input) const {
+  if (!input.isLibrary)
+    return input.name;
+  StringRef name = input.name;
+  if (name.consume_front(":"))
+    return findFile(name.str());
+  std::string stem = "lib" + name.str();
+  return input.isStatic ? findFile(stem + ".a") : findFile({stem + ".so", stem + ".a"});
+}
+
+} // namespace frontload

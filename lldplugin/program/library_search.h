@@ -1,0 +1,52 @@
+//===- library_search.h - where a link finds its libraries -----------------===//
+//
+// A link names libraries as -lNAME. To see beforehand which file that is, this searches the folders
+// of the command line, as linkers do.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_LIBRARY_SEARCH_H
+#define FRONTLOAD_LLDPLUGIN_PROGRAM_LIBRARY_SEARCH_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+struct LibrarySearch {
+  std::string sysroot;
+  std::vector<std::string> folders; ///< a leading = stands for the sysroot
+  /// A path, or the value of an -l.
+  struct Input {
+    std::string name;
+    bool isLibrary, isStatic;
+  };
+  std::vector<Input> inputs;
+  bool isStatic = false; ///< -Bstatic, for the libraries that follow
+  std::vector<bool> saved = {};
+
+  void push() { saved.push_back(isStatic); }
+  void pop() {
+    if (!saved.empty())
+      isStatic = saved.back(), saved.pop_back();
+  }
+  void addLibrary(llvm::StringRef name) { inputs.push_back({name.str(), true, isStatic}); }
+
+  /// If `args[i]` is one of the linker's options for libraries, notes it, moves `i` to the last
+  /// argument used, and returns true.
+  bool take(llvm::ArrayRef<const char *> args, size_t &i);
+
+  /// The path in the sysroot.
+  std::string inSysroot(llvm::StringRef path) const;
+  /// The first of these files in the folders, folder by folder; empty if there is none.
+  std::string findFile(llvm::ArrayRef<std::string> names) const;
+  /// The file of an input: of an -l a shared library before an archive, as lld takes it; empty if
+  /// there is none.
+  std::string fileOf(const Input &input) const;
+};
+
+} // namespace frontload
+
+#endif
