@@ -4,11 +4,13 @@
 // same name, and several clones may replace a function. The rules, for each entry by itself:
 //
 //   1. An entry with a file (that of a local symbol) means the local symbols of that file with the
-//      lowest likeness (Exact, Suffix, Clone, Variant, Hash, Part). Only if there are none, it
+//      lowest likeness (Exact, Suffix, Clone, Variant, Tag, Hash, Part). Only if there are none, it
 //      means the other symbols with the lowest likeness.
 //   2. An entry without a file means the symbols with the lowest likeness; of exact ones, global
 //      symbols come before local ones.
-//   3. All equally good symbols count; if they are not exact, the first 128 in the order of the
+//   3. Stable names (NameTable::findStable) are compared only for entries that nothing else, or
+//      only a part of a function, was found for.
+//   4. All equally good symbols count; if they are not exact, the first 128 in the order of the
 //      link. Copies of one global symbol (COMDAT) are one. An entry for which several count is
 //      reported as ambiguous.
 //
@@ -82,6 +84,10 @@ public:
   }
 
   bool isFound(uint32_t entry) const { return entries[entry].best.isFound(); }
+  /// Whether an entry needs no look at stable names.
+  bool isSettled(uint32_t entry) const {
+    return isFound(entry) && best(entry).likeness() != Likeness::Part;
+  }
   FindRank best(uint32_t entry) const { return entries[entry].best; }
   /// The different definitions that count: at most two if they are exact.
   llvm::ArrayRef<Definition> definitions(uint32_t entry) const {

@@ -1,8 +1,11 @@
-//===- mangled_names.cpp - the changing parts of C++ and Rust names --------===//
+//===- mangled_names.cpp - the changing parts of mangled names -------------===//
 //
-// A class's name may look like a variant (`_ZN2C13runEv`), so LLVM parses the name, and its parser
-// reports where it meets a variant. Printing the name could take time and memory that double with
-// every substitution.
+// A class's name may look like a variant (`_ZN2C13runEv`), or like an ABI tag (`_ZN3fB1xEv`). So
+// LLVM parses the name, and its parser reports where it meets a variant or a tag. Printing the name
+// could take time and memory that double with every substitution.
+//
+// A name with tags is one substitution, and so is the name without. Only tags of a substitution
+// that stands for a name of std (`SsB3tag`) make one more.
 //
 // The v0 mangling writes a crate as `C`, its hash (`s`, a number of base 62, and `_`), and its
 // name. Later parts refer to earlier ones by offset (`B` and a number), so the offsets change with
@@ -12,9 +15,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "names/mangled_names.h"
+#include "names/name_parts.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/ItaniumDemangle.h"
 #include "llvm/Support/Allocator.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -48,9 +53,26 @@ struct Parser : itanium_demangle::AbstractManglingParser<Parser, NodeAllocator> 
     last = First;
     return Base::parseCtorDtorName(scope, state);
   }
+  itanium_demangle::Node *parseSubstitution() {
+    SaveAndRestore isOfStd(isInSubstitution, true);
+    return Base::parseSubstitution();
+  }
+
+  itanium_demangle::Node *parseAbiTags(itanium_demangle::Node *node) {
+    const char *begin = First;
+    itanium_demangle::Node *tagged = Base::parseAbiTags(node);
+    while (!tags.empty() && tags.back().end() > begin) // the parser tried another reading
+      tags.pop_back();
+    if (First != begin) // the B of tags that make a substitution stays
+      tags.emplace_back(begin + isInSubstitution, First - begin - isInSubstitution);
+    return tagged;
+  }
+
   /// The last constructor or destructor met. Arguments come behind the function's name, but no
   /// function has a constructor in its arguments.
   const char *last = nullptr;
+  SmallVector<StringRef, 8> tags;
+  bool isInSubstitution = false;
 };
 } // namespace
 
@@ -181,9 +203,84 @@ private:
 };
 } // namespace
 
-std::string withoutCrateHashes(StringRef name) {
-  name.consume_front("_R");
-  return Walk(name).run();
+/// Where the first ABI tag of a C++ name may be.
+static size_t findTag(StringRef name) {
+  size_t at = name.find('B');
+  while (at < name.size() && (at + 1 == name.size() || !isDigit(name[at + 1])))
+    at = name.find('B', at + 1);
+  return at;
+}
+
+static std::string withoutTags(StringRef name) {
+  Parser parser(name.begin(), name.end());
+  if (name.size() > maxName || findTag(name) == StringRef::npos || !parser.parse())
+    return name.str();
+  std::string result;
+  for (StringRef tag : parser.tags) {
+    result.append(name.begin(), tag.begin());
+    name = name.drop_front(tag.end() - name.begin());
+  }
+  return result += name;
+}
+
+/// The passes that made a function of Swift, at the end of its name.
+static StringRef passesOfSwift(StringRef name) {
+  StringRef rest = name = name.take_until([](char c) { return c == '.'; });
+  while (true) {
+    auto [before, pass] = rest.rsplit("Tf"); // a version, arguments, _, and what is returned
+    bool isPass = pass.size() > 2 && isDigit(pass[0]) && pass.contains('_') &&
+                  llvm::all_of(pass, [](char c) { return isLower(c) || isDigit(c) || c == '_'; });
+    if (isPass)
+      rest = before;
+    else if (!rest.consume_back("Tm"))
+      return name.drop_front(rest.size());
+  }
+}
+
+/// The first number of something without a name in a name of Zig, which has dots.
+static StringRef numberOfZig(StringRef name) {
+  StringRef first;
+  for (StringRef word : {"__anon_", "__struct_", "__enum_", "__union_", "__opaque_"})
+    if (size_t at = name.find(word); at != StringRef::npos) {
+      StringRef number = name.substr(at + word.size()).take_while(isDigit);
+      if (!number.empty() && (first.empty() || number.begin() < first.begin()))
+        first = number;
+    }
+  return first;
+}
+
+/// The first part of a name that changes, in a language that is neither C++ nor Rust.
+static StringRef findChanging(StringRef name) {
+  if (name.starts_with("$s"))
+    return passesOfSwift(name);
+  if (name.size() > 4 && name.starts_with("caml") && isUpper(name[4])) {
+    StringRef stable = name.rtrim("0123456789"); // camlA__7 is a constant without a name
+    bool isNamed = stable.ends_with("_") && !stable.ends_with("__");
+    return isNamed ? name.drop_front(stable.size()) : StringRef();
+  }
+  return name.contains('.') ? numberOfZig(name) : StringRef();
+}
+
+std::string stableName(StringRef stem) {
+  if (isRustV0(stem))
+    return "_R" + Walk(stem.drop_front(2)).run();
+  if (stem.starts_with("_Z"))
+    return withoutTags(stem);
+  std::string result;
+  for (StringRef part = findChanging(stem); !part.empty(); part = numberOfZig(stem)) {
+    result.append(stem.begin(), part.begin());
+    stem = stem.drop_front(part.end() - stem.begin());
+  }
+  return result += stem;
+}
+
+size_t stableBeginning(StringRef name) {
+  if (isRustV0(name))
+    return 2;
+  if (name.starts_with("_Z"))
+    return findTag(name);
+  StringRef part = findChanging(name.starts_with("caml") ? takeApart(name).stem : name);
+  return part.empty() ? StringRef::npos : part.begin() - name.begin();
 }
 
 } // namespace frontload

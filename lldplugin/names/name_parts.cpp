@@ -2,14 +2,18 @@
 //
 // Suffixes and the compilers that make them:
 //
-//   .llvm.N                LLVM, ThinLTO: a local symbol that another module uses
+//   .llvm.N .content.N     LLVM: a local symbol that another module uses
 //   .__uniq.N              clang -funique-internal-linkage-names
 //   .lto_priv.N            gcc -flto: a local symbol that another partition uses
 //   .localalias            gcc: another name for a global symbol that cannot be interposed
+//   .cfi .cfi_jt           clang -fsanitize=cfi: the function, and its entry in the jump table
 //   .N                     both: local variables of functions, LTO's second of a name, clones
 //   @VERSION, @@VERSION    .symver
+//   @plt                   other tools' name for the stub that jumps to a function
 //   .isra.N .constprop.N .clone.N           gcc: copies for some of the callers
-//   .specialized.N .argprom .argelim .retelim    LLVM: the same
+//   .specialized.N .argprom .argelim .retelim .memprof.N .internalized .coldclone
+//                                           LLVM: the same
+//   .Tgm                                    LLVM: the common code of functions that differ little
 //   .part.N .cold .cold.N                   gcc, LLVM: split-off parts
 //   .__part.N .eh                           clang -fbasic-block-sections: blocks, landing pads
 //
@@ -28,14 +32,16 @@ using namespace llvm;
 namespace frontload {
 
 StringRef toString(Likeness likeness) {
-  static constexpr StringLiteral names[numLikenesses] = {"exact",   "suffix", "clone",
-                                                         "variant", "hash",   "part"};
+  static constexpr StringLiteral names[numLikenesses] = {"exact", "suffix", "clone", "variant",
+                                                         "tag",   "hash",   "part"};
   return names[static_cast<unsigned>(likeness)];
 }
 
-static constexpr StringLiteral renamings[] = {"llvm", "__uniq", "lto_priv", "localalias"};
-static constexpr StringLiteral cloneSuffixes[] = {"isra",    "constprop", "clone",  "specialized",
-                                                  "argprom", "argelim",   "retelim"};
+static constexpr StringLiteral renamings[] = {"llvm",       "content", "__uniq", "lto_priv",
+                                              "localalias", "cfi",     "cfi_jt"};
+static constexpr StringLiteral cloneSuffixes[] = {
+    "isra",    "constprop", "clone", "specialized",  "argprom",  "argelim",
+    "retelim", "memprof",   "Tgm",   "internalized", "coldclone"};
 static constexpr StringLiteral partSuffixes[] = {"part", "cold", "__part", "eh"};
 /// `part` is the rest of a function whose beginning is inlined everywhere.
 static constexpr uint32_t enteredParts = 1;

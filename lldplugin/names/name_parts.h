@@ -3,10 +3,11 @@
 // A profile outlives the build it was recorded from. The next build may clone or split a function
 // or make it local, and change its suffix (`f.isra.0`, `f.llvm.1234`, `f.cold`). It may emit
 // another variant of a constructor, and Rust's names end in other hashes. Here a name is taken
-// apart into its stable and its changing parts, and two names are compared by them.
+// apart into its stable and its changing parts, and two names are compared by them. What changes
+// inside of a stem is in mangled_names.h.
 //
-// Only this file has such rules. They are part of the meaning of a startup profile: a name that
-// they find today has to be found next year, so rules may be added, not removed.
+// Only these two files have such rules. They are part of the meaning of a startup profile: a name
+// that they find today has to be found next year, so rules may be added, not removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +26,11 @@ enum class Likeness : uint8_t {
   Suffix,  ///< but for a suffix that only makes names different: .llvm.N, .lto_priv.N, .N, @VERSION
   Clone,   ///< but for the clone of the function: .isra, .constprop, .specialized, ...
   Variant, ///< but for the variant of a constructor or destructor (C1 C2 C3, D0 D1 D2)
+  Tag,     ///< but for ABI tags of C++, or numbers and passes in names of other languages
   Hash,    ///< but for the hash at the end of a Rust name, or those of its crates
   Part,    ///< one is a part that was split off (.cold, .part), the other is the function
 };
-constexpr unsigned numLikenesses = 6;
+constexpr unsigned numLikenesses = 7;
 
 /// The name of a likeness as it stands in reports: "exact", "suffix", ...
 llvm::StringRef toString(Likeness likeness);

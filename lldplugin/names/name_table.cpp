@@ -41,7 +41,7 @@ static constexpr size_t bitsOfEntry = 16;
 
 NameTable::NameTable(const StartupProfile &p)
     : profile(p), heads(filterBits(p.entries.size(), bitsOfEntry, 1 << 19)),
-      otherStems(filterBits(p.entries.size(), bitsOfEntry, 1 << 16)) {
+      otherStems(filterBits(p.entries.size(), bitsOfEntry, 1 << 16)), stableHeads(1 << 16) {
   names.forms.reserve(p.entries.size());
   all.reserve(2 * p.entries.size());
   for (auto [i, entry] : enumerate(p.entries)) {
@@ -63,11 +63,53 @@ NameTable::NameTable(const StartupProfile &p)
       heads.add(other.hashOfHead());
       otherStems.add(other.whole().hash());
     }
-    if (isRustV0(parts.stem)) {
-      StringRef path = saver.save(StringRef(withoutCrateHashes(parts.stem)));
-      add(rustPaths, &Form::byStem, hashName(path), number, Likeness::Hash);
-    }
   }
+}
+
+bool NameTable::prepareStable(function_ref<bool(uint32_t)> isSettled) {
+  stable = Index();
+  stableNames.clear();
+  for (auto [i, entry] : enumerate(profile.entries)) {
+    auto number = uint32_t(i);
+    bool isSymbol = entry.kind == EntryKind::Function || entry.kind == EntryKind::Data;
+    if (!isSymbol || isSettled(number))
+      continue;
+    StringRef stem = takeApart(entry.name).stem;
+    addStable(stem, number);
+    for (const std::string &variant : otherVariants(stem))
+      addStable(variant, number);
+  }
+  llvm::sort(stableNames);
+  return !stableNames.empty();
+}
+
+void NameTable::addStable(StringRef stem, uint32_t entry) {
+  HashedName name(saver.save(StringRef(stableName(stem))));
+  add(stable, &Form::byStem, name.whole(), entry, isRustV0(stem) ? Likeness::Hash : Likeness::Tag);
+  stableNames.push_back(name.text());
+  if (name.text() == stem)
+    return;
+  stableHeads.add(name.hashOfHead());
+  hasChanging = true;
+}
+
+bool NameTable::mayBeStable(StringRef name) const {
+  size_t size = stableBeginning(name);
+  if (size == StringRef::npos)
+    return hasChanging && stableHeads.mayContain(HashedName(name).hashOfHead());
+  auto found = llvm::lower_bound(stableNames, name.take_front(size));
+  return found != stableNames.end() && found->starts_with(name.take_front(size));
+}
+
+void NameTable::findStable(StringRef name, ArrayRef<CachedHashStringRef> files, Visit visit) const {
+  if (!mayBeStable(name))
+    return;
+  NameParts parts = takeApart(name);
+  forEach(stable, &Form::byStem, hashName(stableName(parts.stem)), files,
+          [&](const Wanted &wanted, bool isOfFile) {
+            if (takeApart(profile.entries[wanted.entry].name).stem != parts.stem)
+              visitAlike(wanted, isOfFile, name, parts, visit);
+          });
 }
 
 template <class F>
@@ -92,32 +134,31 @@ void NameTable::forEach(const Index &index, uint32_t Form::*list, CachedHashStri
   });
 }
 
+void NameTable::visitAlike(const Wanted &wanted, bool isOfFile, StringRef name,
+                           const NameParts &parts, Visit visit) const {
+  StringRef other = profile.entries[wanted.entry].name;
+  // clang -fsanitize=cfi: `f` is an entry of a jump table, and what was `f` is called `f.cfi`.
+  if (name.starts_with(other) && name.drop_front(other.size()) == ".cfi")
+    return visit({wanted.entry, Likeness::Exact, isOfFile});
+  if (other != name)
+    if (std::optional<Likeness> likeness = compare(takeApart(other), parts))
+      visit({wanted.entry, std::max(*likeness, wanted.least), isOfFile});
+}
+
 void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashStringRef> files,
                              Visit visit) const {
   StringRef name = hashed.text();
   NameParts parts = takeApart(name);
-  auto visitOther = [&](const Wanted &wanted, bool isOfFile) {
-    StringRef other = profile.entries[wanted.entry].name;
-    if (other != name)
-      if (std::optional<Likeness> likeness = compare(takeApart(other), parts))
-        visit({wanted.entry, std::max(*likeness, wanted.least), isOfFile});
-  };
-  if (heads.mayContain(hashed.hashOfHead())) {
-    CachedHashStringRef whole = hashed.whole();
-    CachedHashStringRef stem = hashed.isPlain() ? whole : hashName(parts.stem);
-    forEach(names, &Form::byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
-      visit({wanted.entry, Likeness::Exact, isOfFile});
+  CachedHashStringRef whole = hashed.whole();
+  CachedHashStringRef stem = hashed.isPlain() ? whole : hashName(parts.stem);
+  forEach(names, &Form::byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
+    visit({wanted.entry, Likeness::Exact, isOfFile});
+  });
+  // Most names that are found at all are found exactly.
+  if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
+    forEach(names, &Form::byStem, stem, files, [&](const Wanted &wanted, bool isOfFile) {
+      visitAlike(wanted, isOfFile, name, parts, visit);
     });
-    // Most names that are found at all are found exactly.
-    if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
-      forEach(names, &Form::byStem, stem, files, visitOther);
-  }
-  if (!rustPaths.forms.empty() && isRustV0(name))
-    forEach(rustPaths, &Form::byStem, hashName(withoutCrateHashes(parts.stem)), files,
-            [&](const Wanted &wanted, bool isOfFile) {
-              if (takeApart(profile.entries[wanted.entry].name).stem != parts.stem)
-                visitOther(wanted, isOfFile);
-            });
 }
 
 } // namespace frontload

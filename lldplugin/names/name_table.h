@@ -4,6 +4,10 @@
 // parts of names that later builds share (name_parts.h), and each name of the link is looked up in
 // it. Which of several finds counts is decided when all finds are known.
 //
+// Stable names (mangled_names.h) cost a thousand times as much as hashes. So they are compared in a
+// second pass through the link, for the entries that the first one did not find, and made of those
+// names that begin like one of these entries.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_TABLE_H
@@ -42,10 +46,16 @@ public:
   /// similar entries is found does not matter, but time does.
   void find(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
             Visit visit) const {
-    bool mayBeKnown = heads.mayContain(name.hashOfHead());
-    if (mayBeKnown || (!rustPaths.forms.empty() && isRustV0(name.text()))) // few names
+    if (heads.mayContain(name.hashOfHead())) // few names
       findThorough(name, files, visit);
   }
+
+  /// Prepares findStable() for the entries that `isSettled` is false of. Returns whether there are
+  /// any.
+  bool prepareStable(llvm::function_ref<bool(uint32_t entry)> isSettled);
+  /// The same as find() for entries that have the same stable name.
+  void findStable(llvm::StringRef name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
+                  Visit visit) const;
 
 private:
   /// An entry, by one form of its name. The parts of the name are not kept: of a million entries,
@@ -69,6 +79,11 @@ private:
   void add(Index &index, uint32_t Form::*list, llvm::CachedHashStringRef text, uint32_t entry,
            Likeness least);
   void addTo(uint32_t &first, uint32_t entry, Likeness least);
+  void addStable(llvm::StringRef stem, uint32_t entry);
+  bool mayBeStable(llvm::StringRef name) const;
+  /// Compares a name of the link with an entry of the same stem.
+  void visitAlike(const Wanted &wanted, bool isOfFile, llvm::StringRef name, const NameParts &parts,
+                  Visit visit) const;
   void findThorough(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
                     Visit visit) const;
   template <class F>
@@ -80,7 +95,13 @@ private:
   NameFilter heads;
   /// The stems of entries that have other names: a name without a suffix may match them.
   NameFilter otherStems;
-  Index names, rustPaths;
+  Index names;
+  /// By the stable names of the entries that are left, which are sorted, to look for a beginning;
+  /// and the heads of those that differ from their stems, which other names may be as they are.
+  Index stable;
+  std::vector<llvm::StringRef> stableNames;
+  NameFilter stableHeads;
+  bool hasChanging = false;
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> fileNumbers;
   std::vector<Wanted> all;
   llvm::BumpPtrAllocator allocator;

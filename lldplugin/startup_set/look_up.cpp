@@ -46,6 +46,58 @@ template <class ELFT> struct SymbolRange {
 };
 } // namespace
 
+/// Notes that an entry may mean a symbol.
+template <class ELFT>
+static void addMatch(const NameTable::Match &found, const ObjectScan<ELFT> &scan, uint32_t index,
+                     StringRef name, const StartupProfile &profile, SymbolFinds &finds) {
+  const ElfObject<ELFT> &object = *scan.object;
+  const auto &symbol = object.symbols()[index];
+  const ProfileEntry &profiled = profile.entries[found.entry];
+  uint32_t section = object.sectionOf(symbol);
+  // Only an exact name may be of another kind: importers of names may not know the kind.
+  bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
+  bool isOfKind = !section || isCode == (profiled.kind == EntryKind::Function);
+  if (found.likeness != Likeness::Exact && !isOfKind)
+    return;
+  bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
+  FindRank rank(found.likeness, isLocal, !profiled.file.empty(), found.isOfFile);
+  EntryMatch match{found.entry, rank, {name, scan.number, isLocal}};
+  if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
+    match.section = section, match.sectionClass = *c;
+  else
+    match.keptSection = section;
+  match.offset = symbol.st_value;
+  match.symbolIndex = index;
+  finds.matches.push_back(match);
+}
+
+/// Calls `visit(index, files)` for each definition of a range. `files` are the names that entries
+/// may give the file of a local symbol: the object, and the source. Returns whether Go's own linker
+/// made the object.
+template <class ELFT, class Visit>
+static bool visitDefinitions(const SymbolRange<ELFT> &range, bool hasFiles, Visit visit) {
+  bool isGo = false;
+  const ElfObject<ELFT> &object = *range.scan->object;
+  std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(range.scan->name),
+                                              CachedHashStringRef(range.file)};
+  for (uint32_t index = range.begin; index < range.end; ++index) {
+    const auto &symbol = object.symbols()[index];
+    uint8_t type = symbol.getType();
+    if (type == ELF::STT_FILE) {
+      files[1] = CachedHashStringRef(object.name(symbol));
+      isGo |= files[1].val() == "go.go";
+    }
+    // Half of all symbols are references to elsewhere.
+    if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
+      continue;
+    bool mayAgree = hasFiles && symbol.getBinding() == ELF::STB_LOCAL;
+    visit(index, ArrayRef(files).take_front(mayAgree ? files.size() : 0));
+  }
+  if (range.end - range.begin == symbolsAtATime)
+    range.scan->input->letGo();
+  return isGo;
+}
+
 /// Finds the symbols that the profile may mean, and what later steps need.
 template <class ELFT>
 static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNames &wanted,
@@ -56,19 +108,9 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
   SymbolFinds finds;
   if (contents.hasData)
     finds.hasDataSymbol.resize(object.sections().size());
-  // The files that entries may give a local symbol: the object (or empty), and the source.
-  std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
-                                              CachedHashStringRef(range.file)};
-  for (uint32_t index = range.begin; index < range.end; ++index) {
+  finds.isGo = visitDefinitions(range, contents.hasFiles, [&](uint32_t index, auto files) {
     const auto &symbol = object.symbols()[index];
     uint8_t type = symbol.getType();
-    if (type == ELF::STT_FILE) {
-      files[1] = CachedHashStringRef(object.name(symbol));
-      finds.isGo |= files[1].val() == "go.go";
-    }
-    // Half of all symbols are references to elsewhere.
-    if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
-      continue;
     HashedName name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
@@ -86,27 +128,10 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
       finds.hasDataSymbol.set(section);
     if (isLocal && section && mayBeCold(name.suffixes()) && takeApart(name.text()).isCold)
       finds.coldParts.insert(section);
-    auto mayAgree = ArrayRef(files).take_front(isLocal && contents.hasFiles ? files.size() : 0);
-    wanted.names.find(name, mayAgree, [&](const NameTable::Match &found) {
-      const ProfileEntry &profiled = wanted.profile.entries[found.entry];
-      // Only an exact name may be of another kind: importers of names may not know the kind.
-      bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
-      bool isOfKind = !section || isCode == (profiled.kind == EntryKind::Function);
-      if (found.likeness != Likeness::Exact && !isOfKind)
-        return;
-      FindRank rank(found.likeness, isLocal, !profiled.file.empty(), found.isOfFile);
-      EntryMatch match{found.entry, rank, {name.text(), scan.number, isLocal}};
-      if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
-        match.section = section, match.sectionClass = *c;
-      else
-        match.keptSection = section;
-      match.offset = symbol.st_value;
-      match.symbolIndex = index;
-      finds.matches.push_back(match);
+    wanted.names.find(name, files, [&](const NameTable::Match &found) {
+      addMatch(found, scan, index, name.text(), wanted.profile, finds);
     });
-  }
-  if (range.end - range.begin == symbolsAtATime)
-    scan.input->letGo();
+  });
   return finds;
 }
 
@@ -177,19 +202,21 @@ static void addRanges(ObjectScan<ELFT> &scan, bool hasFiles,
   }
 }
 
-/// Looks up the symbols of all objects. One object may have most of them, so threads share ranges
-/// of symbols, not objects.
-template <class ELFT>
-static void lookUpSymbols(ObjectScans<ELFT> &scans, const WantedNames &wanted,
-                          NameFilter &dataNames) {
+/// Calls `find` for ranges of the symbols of all objects, and adds the results. One object may have
+/// most symbols, so threads share ranges, not objects.
+template <class ELFT, class Find>
+static void addFinds(ObjectScans<ELFT> &scans, bool hasFiles, Find find) {
   std::vector<SymbolRange<ELFT>> ranges;
   for (ObjectScan<ELFT> &scan : scans.all)
     if (scan.object)
-      addRanges(scan, wanted.contents.hasFiles, ranges);
+      addRanges(scan, hasFiles, ranges);
   std::vector<SymbolFinds> later(ranges.size());
   shareWork(scans.numThreads, ranges.size(), [&](size_t i) {
-    SymbolFinds finds = lookUpSymbols(ranges[i], wanted, dataNames);
-    (ranges[i].begin == 0 ? *ranges[i].scan : later[i]) = std::move(finds);
+    SymbolFinds finds = find(ranges[i]);
+    if (ranges[i].begin == 0)
+      ranges[i].scan->append(std::move(finds));
+    else
+      later[i] = std::move(finds);
   });
   for (auto [range, finds] : zip(ranges, later))
     if (range.begin != 0)
@@ -198,17 +225,33 @@ static void lookUpSymbols(ObjectScans<ELFT> &scans, const WantedNames &wanted,
 
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames) {
-  lookUpSymbols(scans, wanted, dataNames);
+  addFinds(scans, wanted.contents.hasFiles,
+           [&](const SymbolRange<ELFT> &range) { return lookUpSymbols(range, wanted, dataNames); });
   scans.forEach([&](ObjectScan<ELFT> &scan) {
     if (wanted.notesUnnamed || !scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
       lookUpSections(scan, wanted);
   });
 }
 
+template <class ELFT> void lookUpStable(ObjectScans<ELFT> &scans, const WantedNames &wanted) {
+  addFinds(scans, wanted.contents.hasFiles, [&](const SymbolRange<ELFT> &range) {
+    SymbolFinds finds;
+    const ObjectScan<ELFT> &scan = *range.scan;
+    visitDefinitions(range, wanted.contents.hasFiles, [&](uint32_t index, auto files) {
+      StringRef name = scan.object->name(scan.object->symbols()[index]);
+      wanted.names.findStable(name, files, [&](const NameTable::Match &found) {
+        addMatch(found, scan, index, name, wanted.profile, finds);
+      });
+    });
+    return finds;
+  });
+}
+
 #define INSTANTIATE(ELFT)                                                                          \
   template ObjectScans<ELFT> openObjects(ArrayRef<InputObject>, uint32_t, const ProfileContents &, \
                                          unsigned);                                                \
-  template void lookUp(ObjectScans<ELFT> &, const WantedNames &, NameFilter &);
+  template void lookUp(ObjectScans<ELFT> &, const WantedNames &, NameFilter &);                    \
+  template void lookUpStable(ObjectScans<ELFT> &, const WantedNames &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -35,6 +35,9 @@ ObjectScans<ELFT> openObjects(llvm::ArrayRef<InputObject> objects, uint32_t firs
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames);
 
+/// Adds what only stable names find, for the entries of NameTable::prepareStable().
+template <class ELFT> void lookUpStable(ObjectScans<ELFT> &scans, const WantedNames &wanted);
+
 } // namespace frontload
 
 #endif

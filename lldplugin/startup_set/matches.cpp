@@ -8,15 +8,18 @@ using namespace llvm::object;
 
 namespace frontload {
 
+template <class ELFT> void noteMatches(const ObjectScans<ELFT> &scans, FoundNames &found) {
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    for (const EntryMatch &m : scan.matches)
+      found.note(m.entry, m.rank);
+}
+
 template <class ELFT>
 void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
                    EntryPlaces &places) {
   size_t numMatches = 0;
-  for (const ObjectScan<ELFT> &scan : scans.all) {
+  for (const ObjectScan<ELFT> &scan : scans.all)
     numMatches += scan.matches.size();
-    for (const EntryMatch &m : scan.matches)
-      found.note(m.entry, m.rank);
-  }
   places.movable.reserve(places.movable.size() + numMatches);
   for (ObjectScan<ELFT> &scan : scans.all)
     erase_if(scan.matches, [&](const EntryMatch &m) {
@@ -167,6 +170,7 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const Startu
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
+  template void noteMatches(const ObjectScans<ELFT> &, FoundNames &);                              \
   template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, FoundNames &,           \
                               EntryPlaces &);                                                      \
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \

@@ -22,6 +22,9 @@ template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const Ent
   return {m.entry, scan.number, section, m.symbolIndex, name, m.definition.symbol, m.offset};
 }
 
+/// Notes which matches there are. To be called before they are settled.
+template <class ELFT> void noteMatches(const ObjectScans<ELFT> &scans, FoundNames &found);
+
 /// Drops the matches that do not count, and those in sections that keep their place. `places` gets
 /// the place of each match that counts.
 template <class ELFT>

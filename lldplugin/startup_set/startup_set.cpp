@@ -73,7 +73,13 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
                                                 unsigned numThreads) {
   NameFilter dataNames(1 << 22);
   ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, *contents, numThreads);
-  lookUp(scans, {profile, *contents, *names, unnamed != UnnamedRule::Kept}, dataNames);
+  const WantedNames wanted{profile, *contents, *names, unnamed != UnnamedRule::Kept};
+  lookUp(scans, wanted, dataNames);
+  noteMatches(scans, found);
+  if (names->prepareStable([&](uint32_t entry) { return found.isSettled(entry); })) {
+    lookUpStable(scans, wanted);
+    noteMatches(scans, found);
+  }
   for (const ObjectScan<ELFT> &scan : scans.all) {
     hasEnd |= scan.definesEnd;
     isGo |= scan.isGo;

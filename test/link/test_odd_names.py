@@ -6,7 +6,7 @@ import subprocess
 
 import abilities
 import pytest
-from linking import BUILD, check_run, link
+from linking import BUILD, Image, check_run, compile_text, link, write_profile
 from odd_names import NAMES, addresses, program_with
 from other_lld import BY_LLD
 
@@ -43,6 +43,45 @@ def test_found(recorded, tmp_path, other):
     checked = json.loads(check_run(FRONTLOAD, "check", out, "--profile", profile, "--json", "-",
                                    "--require-front"))
     assert checked["missing"] == []
+
+
+TAGGED = """
+namespace lib { inline namespace v1 {
+#define HIDE __attribute__((TAG noinline))
+template <class T> struct box {
+  T value;
+  HIDE box(T v) : value(v) {}
+  HIDE box operator+(const box &other) const { return box(value + other.value); }
+  template <class U> HIDE U as(const box<U> &other) const { return U(value) + other.value; }
+  HIDE static box make(T v) {
+    auto add = [v](const box &b) HIDE { return b + box(v); };
+    return add(v);
+  }
+};
+}}
+int main(int n, char **) {
+  auto a = lib::box<long>::make(n);
+  return lib::box<char>::make(n).as(a) - a.as(a);
+}
+"""
+
+
+@pytest.mark.parametrize("tags", ['abi_tag("ne220106"),', 'abi_tag("nn23", "b"),', ""])
+def test_tags_of_another_release(tmp_path, tags):
+    """libc++ puts its version and mode into an ABI tag of each function, anew in each release."""
+    old, new = (compile_text(tmp_path, f"{name}.cpp", f"#define TAG {given}\n" + TAGGED,
+                             compiler="clang")
+                for name, given in (("old", 'abi_tag("ne21"),'), ("new", tags)))
+    link(tmp_path / "old", old)
+    names = Image(tmp_path / "old").matching("ne21")
+    assert len(names) > 9
+    report = tmp_path / "report"
+    link(tmp_path / "new", new, f"-Wl,--front-report={report}",
+         profile=write_profile(tmp_path, "main", *names))
+    found = json.loads(report.read_text())["names"]
+    assert found["placed"] == len(names) + 1
+    assert [(each["how"], each["ambiguous"]) for each in found["inexact"]] == [
+        ("tag", False)] * len(names)
 
 
 def test_missing(recorded, tmp_path):

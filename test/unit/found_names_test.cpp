@@ -31,19 +31,26 @@ struct AllFound {
       : names(profile.entries.size()), numbers(profile.entries.size()) {
     NameTable table(profile);
     FoundNames found(profile.entries.size());
+    bool isStable = false;
     auto forEach = [&](auto f) {
       for (auto [number, symbol] : enumerate(symbols)) {
         CachedHashStringRef file(symbol.file);
         auto mayAgree = ArrayRef(file).take_front(symbol.isLocal);
-        table.find(HashedName(symbol.name), mayAgree, [&](const NameTable::Match &match) {
+        auto visit = [&](const NameTable::Match &match) {
           const ProfileEntry &entry = profile.entries[match.entry];
           f(match.entry,
             FindRank(match.likeness, symbol.isLocal, !entry.file.empty(), match.isOfFile),
             Definition{symbol.name, uint32_t(number), symbol.isLocal});
-        });
+        };
+        table.find(HashedName(symbol.name), mayAgree, visit);
+        if (isStable)
+          table.findStable(symbol.name, mayAgree, visit);
       }
     };
-    forEach([&](uint32_t entry, FindRank rank, const Definition &) { found.note(entry, rank); });
+    auto note = [&](uint32_t entry, FindRank rank, const Definition &) { found.note(entry, rank); };
+    forEach(note);
+    isStable = table.prepareStable([&](uint32_t entry) { return found.isSettled(entry); });
+    forEach(note);
     forEach([&](uint32_t entry, FindRank rank, const Definition &definition) {
       if (!found.accept(entry, rank, definition))
         return;
@@ -69,6 +76,8 @@ TEST(FoundNames, AreThoseThatAreMeant) {
       // The exact name comes before its clones.
       {"f", "", {{"f.constprop.0", true}, {"f", false}, {"f.isra.0", true}}, {"f"}},
       {"f.llvm.1", "", {{"f", false}, {"f.llvm.2", false}}, {"f", "f.llvm.2"}, true},
+      // With clang's CFI, the function is where its jump table leads.
+      {"f", "", {{"f", true}, {"f.cfi", true}}, {"f", "f.cfi"}, true},
       // A global name is one, however many objects have a copy.
       {"f", "", {{"f", false}, {"f", false}, {"f", true}}, {"f", "f"}},
       // A file comes before likeness, unless the function went to another file.
@@ -91,6 +100,16 @@ TEST(FoundNames, AreThoseThatAreMeant) {
        "",
        {{legacy, false}, {"_ZN3abc4main", false}},
        {legacy}},
+      // The exact ABI tags come before others, and these before none at all.
+      {"_ZN1fB2n1Ev", "", {{"_ZN1fB2n2Ev", false}, {"_ZN1fB2n1Ev", false}}, {"_ZN1fB2n1Ev"}},
+      {"_ZN1fB2n1Ev", "", {{"_ZN1fB2n2Ev.cold", true}, {"_ZN1fEv", false}}, {"_ZN1fEv"}},
+      {"_ZN1fEv",
+       "",
+       {{"_ZN1fB2n2Ev", false}, {"_ZN1fB2n3Ev", false}},
+       {"_ZN1fB2n2Ev", "_ZN1fB2n3Ev"},
+       true},
+      {"_ZN1FC1B2n1Ev", "", {{"_ZN1FC2B2n2Ev.isra.0", false}}, {"_ZN1FC2B2n2Ev.isra.0"}},
+      {"camlA__f_81", "", {{"camlA__f_79", false}, {"camlA__g_81", false}}, {"camlA__f_79"}},
   };
   for (const Case &c : cases) {
     AllFound found(profileWith({{c.name, c.file}}), c.symbols);
@@ -158,7 +177,7 @@ TEST(FoundNames, EachEntryFindsWhatItFindsAlone) {
   SmallVector<StringRef> names, files = {"", "a.c", "b.c"};
   StringRef("f f.1 f.2 f.llvm.1 f.llvm.2 f.isra.0 f.constprop.1 f.cold f.part.1 f.isra.0.cold "
             "_ZN1FC1Ev _ZN1FC2Ev.llvm.3 _ZN1FC2Ev _ZN1FC1Ev.llvm.4 "
-            "_RNvCs1_3abc1g _RNvCs2_3abc1g _RNvCs3_3abc1g.llvm.1")
+            "_RNvCs1_3abc1g _RNvCs2_3abc1g _RNvCs3_3abc1g.llvm.1 _ZN1FC2B1aEv _ZN1FC1B1bEv.cold")
       .split(names, ' ');
   std::mt19937 random(1);
   auto oneOf = [&](auto &list) -> StringRef { return list[random() % std::size(list)]; };

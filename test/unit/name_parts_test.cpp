@@ -25,15 +25,17 @@ void expectAlike(std::optional<Likeness> expected,
 }
 
 TEST(NameParts, SuffixesThatOnlyTellNamesApartDoNotMatter) {
-  for (StringRef other : {"f.llvm.123", "f.__uniq.99", "f.lto_priv.0", "f.7", "f@@V2", "f@V1",
-                          "f.localalias", "f.__uniq.99.llvm.5"})
+  for (StringRef other :
+       {"f.llvm.123", "f.__uniq.99", "f.lto_priv.0", "f.7", "f@@V2", "f@V1", "f.localalias",
+        "f.__uniq.99.llvm.5", "f@plt", "f.cfi", "f.cfi_jt", "f.content.1"})
     expectAlike(Likeness::Suffix, {{"f", other}});
   expectAlike(Likeness::Suffix, {{"f.llvm.1", "f.llvm.2"}, {"f.isra.0", "f.isra.3"}});
 }
 
 TEST(NameParts, ClonesAreOfTheirFunction) {
-  for (StringRef other : {"f.isra.0", "f.constprop.1", "f.isra.0.constprop.2", "f.specialized.1",
-                          "f.constprop.0.llvm.8", "f.clone.3"})
+  for (StringRef other :
+       {"f.isra.0", "f.constprop.1", "f.isra.0.constprop.2", "f.specialized.1",
+        "f.constprop.0.llvm.8", "f.clone.3", "f.memprof.1", "f.coldclone", "f.Tgm"})
     expectAlike(Likeness::Clone, {{"f", other}});
   expectAlike(Likeness::Clone, {{"f.isra.0", "f.constprop.0"}});
 }
@@ -49,8 +51,8 @@ TEST(NameParts, APartIsInItsFunctionButTheFunctionIsNotInItsColdPart) {
 }
 
 TEST(NameParts, WhatIsNotACompilersSuffixBelongsToTheName) {
-  for (StringRef name : {"f.avx2", "_GLOBAL__sub_I_main.cpp", "f._omp_fn.1", "f.isra.0.avx2", ".Lx",
-                         "", "f.", "?f@@YAHXZ"})
+  for (StringRef name : {"f.avx2", "f.resume", "f.destroy", "f.cleanup", "_GLOBAL__sub_I_main.cpp",
+                         "f._omp_fn.1", "f.isra.0.avx2", ".Lx", "", "f.", "?f@@YAHXZ"})
     EXPECT_EQ(takeApart(name).stem, name);
   EXPECT_EQ(takeApart("f._omp_fn.1.constprop.0").stem, "f._omp_fn.1");
   EXPECT_EQ(likeness("?f@@YAHXZ", "?f@@YAHH@Z"), std::nullopt);
@@ -67,7 +69,7 @@ TEST(NameParts, RustsLegacyHashIsNotOfTheSource) {
 }
 
 TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
-  EXPECT_FALSE(withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3bar").empty());
+  EXPECT_FALSE(stableName("_RNvNtCs1234_7mycrate3foo3bar").empty());
   struct {
     StringRef one, other;
     bool isSame = true;
@@ -85,11 +87,51 @@ TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
                // In an identifier it is no crate.
                {"_RNvCs1_3abc5Csa_x", "_RNvCs1_3abc5Csb_x", false}};
   for (const auto &c : cases)
-    EXPECT_EQ(withoutCrateHashes(c.one) == withoutCrateHashes(c.other), c.isSame) << c.other.str();
+    EXPECT_EQ(stableName(c.one) == stableName(c.other), c.isSame) << c.other.str();
   // A length that no number holds is gone through like any other.
-  EXPECT_EQ(withoutCrateHashes("_RNv333333333333333333333333foo"), "Nv333333333333333333333333foo");
+  EXPECT_EQ(stableName("_RNv333333333333333333333333foo"), "_RNv333333333333333333333333foo");
   for (const char *rubbish : {"_Rubbish", "_R", "_RC", "_RCs", "_RCs_", "_RB", "_R9", "_R99999_a"})
-    EXPECT_FALSE(withoutCrateHashes(rubbish).size() > strlen(rubbish));
+    EXPECT_FALSE(stableName(rubbish).size() > strlen(rubbish));
+}
+
+TEST(NameParts, AbiTagsAreNotOfTheSource) {
+  for (auto [name, stable] : std::initializer_list<std::pair<StringRef, StringRef>>{
+           {"_Z1fB5cxx11v", "_Z1fv"},
+           {"_Z1fB1aB2bbv.resume", "_Z1fv.resume"},
+           {"_ZN3lib3boxB8ne220106IiE4makeB8ne220106IS1_EEvT_S2_RKS0_",
+            "_ZN3lib3boxIiE4makeIS1_EEvT_S2_RKS0_"},
+           {"_ZN3libplB3tagERKNS_1AES2_", "_ZN3libplERKNS_1AES2_"}, // operator+
+           {"_ZN3lib1ACB3tag2Ev", "_ZN3lib1ACB3tag2Ev"},            // no name
+           {"_ZN1AC2B3tagEOS_", "_ZN1AC2EOS_"},
+           {"_ZN1AcvT_B3tagIiEEv", "_ZN1AcvT_IiEEv"}, // conversion
+           {"_ZZ4mainENKUlvE_clB3tagEv", "_ZZ4mainENKUlvE_clEv"},
+           {"_ZGVZ1fB3tagvE1xB3tag", "_ZGVZ1fvE1x"},
+           // No tags: an identifier, an argument, a bit-precise integer, a substitution.
+           {"_ZN5aB3xy3B3aEv", "_ZN5aB3xy3B3aEv"},
+           {"_Z1fILi5EE4xB3yDB8_", "_Z1fILi5EE4xB3yDB8_"},
+           {"_Z1fDB8_B3x", "_Z1fDB8_B3x"},
+           // Tags of std::string are a substitution of their own.
+           {"_Z1fSsB3tagS_", "_Z1fSsBS_"},
+           {"_Z1fSsB5otherS_", "_Z1fSsBS_"}})
+    EXPECT_EQ(stableName(name), stable) << name.str();
+}
+
+TEST(NameParts, NumbersAndPassesOfOtherLanguagesAreNotOfTheSource) {
+  for (auto [name, stable] : std::initializer_list<std::pair<StringRef, StringRef>>{
+           {"camlStdlib__List__map_236", "camlStdlib__List__map_"},
+           {"camlT.f_81", "camlT.f_"},
+           {"caml_alloc2", "caml_alloc2"},
+           {"camlT__entry", "camlT__entry"},
+           {"camlT__7", "camlT__7"},
+           {"main.add__anon_12.f__struct_3", "main.add__anon_.f__struct_"},
+           {"main.add__struct_12.f__anon_3", "main.add__struct_.f__anon_"},
+           {"f__anon_12", "f__anon_12"},
+           {"$s4main3fooyySiFTf4d_nTm", "$s4main3fooyySiF"},
+           {"$s4main2Tf4ayySiF", "$s4main2Tf4ayySiF"},
+           {"read_u8", "read_u8"}}) {
+    EXPECT_EQ(stableName(name), stable) << name.str();
+    EXPECT_EQ(stableBeginning(name) == StringRef::npos, name == stable) << name.str();
+  }
 }
 
 // Whatever a name ends with, it begins like its stem: what has another head is another name.

@@ -49,30 +49,6 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
   }
   std::vector<Match> matches;
   std::vector<bool> hasItsObject(profile.entries.size()); // by entry
-  StringRef lastObject;
-  uint32_t object = 0;
-  for (uint32_t line = 0; !list.empty(); ++line) {
-    StringRef text;
-    std::tie(text, list) = list.split('\n');
-    auto [objectName, rest] = text.split('\0');
-    auto [binding, after] = rest.split('\0');
-    auto [name, others] = after.split('\0');
-    if ((binding != "local" && binding != "global") || name.empty() || name.end() == text.end())
-      return createStringError(path + ": line " + Twine(line + 1) + ": not a symbol");
-    if (objectName != lastObject)
-      lastObject = objectName, ++object;
-    bool isLocal = binding == "local";
-    auto files = filesOf.find(stem(objectName));
-    auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
-                                                      : ArrayRef<CachedHashStringRef>();
-    names.find(HashedName(name), mayAgree, [&](const NameTable::Match &match) {
-      matches.push_back(
-          {{match.entry, match.likeness, line, objectName, name}, isLocal, match.isOfFile, object});
-      if (isLocal && match.isOfFile && profile.entries[match.entry].file == objectName)
-        hasItsObject[match.entry] = true;
-    });
-  }
-
   auto rank = [&](const Match &match) {
     const ListedPlace &place = match.place;
     StringRef file = profile.entries[place.entry].file;
@@ -82,8 +58,44 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     return FindRank(place.likeness, match.isLocal, !file.empty(), agrees);
   };
   FoundNames found(profile.entries.size());
-  for (const Match &match : matches)
-    found.note(match.place.entry, rank(match));
+  // Adds the matches of each symbol.
+  auto search = [&](auto find) -> Error {
+    StringRef rest = list, lastObject;
+    uint32_t object = 0;
+    for (uint32_t line = 0; !rest.empty(); ++line) {
+      StringRef text;
+      std::tie(text, rest) = rest.split('\n');
+      auto [objectName, afterObject] = text.split('\0');
+      auto [binding, afterBinding] = afterObject.split('\0');
+      StringRef name = afterBinding.split('\0').first;
+      if ((binding != "local" && binding != "global") || name.empty() || name.end() == text.end())
+        return createStringError(path + ": line " + Twine(line + 1) + ": not a symbol");
+      if (objectName != lastObject)
+        lastObject = objectName, ++object;
+      bool isLocal = binding == "local";
+      auto files = filesOf.find(stem(objectName));
+      auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
+                                                        : ArrayRef<CachedHashStringRef>();
+      find(name, mayAgree, [&](const NameTable::Match &match) {
+        matches.push_back({{match.entry, match.likeness, line, objectName, name},
+                           isLocal,
+                           match.isOfFile,
+                           object});
+        if (isLocal && match.isOfFile && profile.entries[match.entry].file == objectName)
+          hasItsObject[match.entry] = true;
+      });
+    }
+    for (const Match &match : matches)
+      found.note(match.place.entry, rank(match));
+    return Error::success();
+  };
+  Error error = search(
+      [&](StringRef name, auto files, auto visit) { names.find(HashedName(name), files, visit); });
+  if (!error && names.prepareStable([&](uint32_t entry) { return found.isSettled(entry); }))
+    error = search(
+        [&](StringRef name, auto files, auto visit) { names.findStable(name, files, visit); });
+  if (error)
+    return error;
   std::vector<ListedPlace> places;
   for (const Match &match : matches)
     if (found.accept(match.place.entry, rank(match),

@@ -10,7 +10,7 @@
 //   name ENTRY HOW OBJECT SECTION SYMBOL VALUE INDEX
 //
 //     ENTRY    its number in the profile, from 0
-//     HOW      how its name was found: exact, suffix, clone, variant, hash or part
+//     HOW      how its name was found: exact, suffix, clone, variant, tag, hash or part
 //     OBJECT   the base name of the file, or archive(member)
 //     SECTION  the name of the section there
 //     SYMBOL   its name there; empty for an entry that is a section

@@ -1,9 +1,9 @@
 """Looks up the names of a startup profile in a link: asks frontload-resolve.
 
 One place, lldplugin/names, decides how a name is found in another build than the recorded one:
-exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it as
-well. tools/resolve/resolved_lines.h describes the output of frontload-resolve. It warns only of
-archives, so callers that give it one linked file need no `diagnostics`.
+exactly, or except for a suffix, a clone, a constructor's variant, a tag or a hash. The linkers use
+it as well. tools/resolve/resolved_lines.h describes the output of frontload-resolve. It warns only
+of archives, so callers that give it one linked file need no `diagnostics`.
 
 There may be more files than a command line can hold: then they are in a response file.
 """
@@ -35,7 +35,7 @@ class Place(NamedTuple):
     """One place that an entry of a profile stands for."""
 
     entry: int  # its number in the profile, from 0
-    how: str  # how its name was found: exact, suffix, clone, variant, hash or part
+    how: str  # how its name was found: exact, suffix, clone, variant, tag, hash or part
     object: bytes  # base name of the file, or archive(member)
     section: bytes
     symbol: bytes  # its name there; empty for an entry that is a section

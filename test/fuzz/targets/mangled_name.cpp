@@ -11,6 +11,11 @@ static void readInput(StringRef name) {
   must(headOf(name) == headOf(parts.stem)); // names are looked up by it
   compare(parts, parts);
   otherVariants(name);
-  // The shortest reference back, `B_`, stands for a number.
-  must(!isRustV0(name) || withoutCrateHashes(name).size() <= 11 * name.size());
+  std::string stable = stableName(parts.stem);
+  // The shortest reference back of Rust, `B_`, stands for a number.
+  must(isRustV0(name) ? stable.size() <= 11 * name.size() : stable.size() <= parts.stem.size());
+  // What begins differently is not looked up, so the whole name tells where its stem changes.
+  size_t beginning = stableBeginning(name);
+  must(stable == parts.stem || StringRef(stable).starts_with(name.take_front(beginning)));
+  must(stable == parts.stem || beginning != StringRef::npos);
 }
