@@ -182,6 +182,8 @@ MatchSummary FrontAccount::matchSummary() const {
     case EntryState::Unused:
       if (entry.faded)
         ++result.faded;
+      else if (entry.inlinable)
+        ++result.inlined;
       else
         result.missing.push_back(entry.name);
       break;

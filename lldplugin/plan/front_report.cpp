@@ -89,8 +89,9 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
           if (state == EntryState::NotDefined || state == EntryState::Unused)
             j.object([&] {
               j.attribute("name", escapeName(entry.name));
-              j.attribute("reason",
-                          state == EntryState::Unused ? "not in the link" : "not defined");
+              j.attribute("reason", entry.inlinable               ? "only in a build with hooks"
+                                    : state == EntryState::Unused ? "not in the link"
+                                                                  : "not defined");
             });
       });
     });

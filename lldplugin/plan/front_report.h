@@ -27,7 +27,8 @@
 //   names     {"total": in the profile, "placed": of them in the front, "unmovable": those in
 //             sections that keep their place (.init, COMMON), "left_out": [names of those that
 //             cost less to fault in than to read with the front, and so follow it],
-//             "missing": [{"name": ..., "reason": "not defined" | "not in the link"}],
+//             "missing": [{"name": ..., "reason": "not defined" | "not in the link" |
+//             "only in a build with hooks"}],
 //             "inexact": [of those that have another name in this link: {"name": ..., "how": in
 //             what the two are alike (docs/names.md), "ambiguous": whether there are several,
 //             "found": [their names here]}]}; names have the escapes of a startup profile, so that

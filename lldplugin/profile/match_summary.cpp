@@ -57,6 +57,7 @@ std::string MatchSummary::describe() const {
   notCounted(strings, "string", "strings", "");
   notCounted(kept, "name", "names", " in sections that keep their place");
   notCounted(faded, "name", "names", " that starts touch no more and that are gone");
+  notCounted(inlined, "name", "names", " that only a build with hooks has");
   const char *before = "; missing: ";
   for (StringRef name : ArrayRef(missing).take_front(maxInLine)) {
     os << before;

@@ -33,8 +33,9 @@ struct MatchSummary {
   /// The names that were not found, in the order of the profile.
   std::vector<llvm::StringRef> missing;
   /// Names that do not count: strings, which only the output shows; names in sections like .init,
-  /// which keep their place; and missing names that starts no longer touch.
-  uint64_t strings = 0, kept = 0, faded = 0;
+  /// which keep their place; and missing names that starts no longer touch, or that only a build
+  /// with hooks has.
+  uint64_t strings = 0, kept = 0, faded = 0, inlined = 0;
 
   uint64_t total() const { return found + missing.size(); }
   /// Whether less than `percent` of the names is found; 0 accepts everything.

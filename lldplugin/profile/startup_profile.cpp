@@ -18,8 +18,8 @@ namespace frontload {
 static constexpr StringLiteral magic = "frontload-startup-profile";
 /// Entries of versions after 2 may also have a stretch, a spread and the kept runs that touched
 /// them, which their syntax shows. Those of version 5 also have the runs of each generation, if
-/// there are several.
-static constexpr unsigned oldestVersion = 2, newestVersion = 5;
+/// there are several, and those of version 6 may be inlinable.
+static constexpr unsigned oldestVersion = 2, newestVersion = 6;
 
 static std::optional<EntryKind> parseKind(StringRef s) {
   static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
@@ -98,9 +98,11 @@ static bool parseStretch(StringRef s, uint64_t bytes, ProfileEntry &entry) {
   return bytes <= length && length <= longestStretch;
 }
 
-/// Parses how much of a name was touched: `-`, or bytes, or bytes/windows, or bytes@first-last.
+/// Parses how much of a name was touched: `-`, or `~` if it is inlinable, or bytes, or
+/// bytes/windows, or bytes@first-last.
 static bool parseTouched(StringRef s, ProfileEntry &entry) {
-  entry.measured = s != "-";
+  entry.inlinable = s == "~";
+  entry.measured = s != "-" && !entry.inlinable;
   if (!entry.measured)
     return true;
   if (s.contains('@')) {

@@ -57,6 +57,9 @@ struct ProfileEntry {
   SectionClass sectionClass = SectionClass::Text;
   /// Whether a run that records data touched it, so that the profile has its data.
   bool measured = false;
+  /// Whether only programs with hooks touched it, which record functions that they inline. Another
+  /// build need not have it.
+  bool inlinable = false;
   /// Whether only older generations touched it, of those that could record it. It may have been
   /// removed from the program.
   bool faded = false;

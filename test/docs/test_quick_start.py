@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from abilities import needs
 from markdown_it import MarkdownIt
-from places import ROOT
+from places import BUILD, ROOT
 
 QUICK_START = ROOT / "docs/quick-start.md"
 BY_HAND = ROOT / "docs/how-to/by-hand.md"
@@ -48,7 +48,7 @@ def run_all(page: Path, folder: Path, environment: dict) -> str:
     result = subprocess.run(["bash", "-c", script], cwd=folder, env=environment,
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+    return result.stdout + result.stderr
 
 
 @pytest.fixture
@@ -80,7 +80,10 @@ def test_the_quick_start_works(own_program, run):
 @needs("ptrace", "tmp-on-disk")
 def test_the_steps_by_hand_work(own_program, run):
     folder, environment = own_program
-    said = run_all(BY_HAND, folder, environment)
+    library = str(BUILD / "lib")  # an installed one is where compilers and loaders look
+    said = run_all(BY_HAND, folder, {**environment, "LIBRARY_PATH": library,
+                                     "LD_LIBRARY_PATH": library})
+    assert "that only a build with hooks has" in said
     assert "app 1.0" in said and "in the front: 100.00%" in said
     needed = run("readelf", "-d", folder / "app.front").stdout
     assert "libfrontload-prefetch.so.1" in needed

@@ -50,6 +50,16 @@ def kept(tmp_path, run, llvm):
     return kept
 
 
+def test_version_6(kept):
+    """It tells functions that only builds with hooks need have. Names with tags are found."""
+    read, found = kept(6, "_ZN3lib3boxB8ne230100IiE3getEv", "camlA__f_79", "split")
+    assert [name.name for name, touch in read.touches.items() if touch.touched.inlinable] == [
+        b"_ZN3lib3boxB8ne220106IiE3getEv", b"gone"]
+    assert found == {
+        ("_ZN3lib3boxB8ne220106IiE3getEv", "_ZN3lib3boxB8ne230100IiE3getEv", "tag"),
+        ("camlA__f_81", "camlA__f_79", "tag"), ("split.memprof.1", "split", "clone")}
+
+
 def test_version_5(kept):
     """It tells the runs of each generation, by their age, and which of its runs touched what."""
     read, found = kept(5, "giant")

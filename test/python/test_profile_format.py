@@ -26,8 +26,8 @@ names = st.builds(Name, st.sampled_from(KINDS), st.sampled_from(profile.CLASSES)
 # Near to each other, so that some fit into one stretch, and others do not.
 stretched = st.builds(lambda first, size: Touched(16, 1, Stretch(first, first + size - 1)),
                       st.integers(0, 20_000), st.integers(16, LONGEST_STRETCH))
-touched = (st.builds(Touched, st.integers(1, 10**9), st.integers(1, 9), st.none()) | stretched
-           | st.just(Touched()))
+touched = (st.builds(Touched, st.integers(1, 10**9), st.integers(1, 9), st.none(), st.just(False))
+           | stretched | st.sampled_from([Touched(), Touched(inlinable=True)]))
 runs = st.dictionaries(names, touched, max_size=6)
 
 
@@ -212,9 +212,9 @@ SEEN = "function\ttext\t5@2,1\t+1\t-\tmain\n"
 
 @pytest.mark.parametrize(("line", "what", "text"), [
     (1, "not a startup profile", "hello\n"),
-    (1, "version `1` is none of those from 2 to 5", "frontload-startup-profile 1\n"),
-    (1, "version `6` is newer than this frontload, which reads versions 2 to 5",
-     "frontload-startup-profile 6\n"),
+    (1, "version `1` is none of those from 2 to 6", "frontload-startup-profile 1\n"),
+    (1, "version `7` is newer than this frontload, which reads versions 2 to 6",
+     "frontload-startup-profile 7\n"),
     (1, "version `2\\x0d`", HEAD.replace("\n", "\r\n")),
     (4, "truncated: the last line has no newline", HEAD + ENTRY[:-1]),
     (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),

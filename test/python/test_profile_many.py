@@ -15,7 +15,7 @@ from compiled import compile_to
 from frontload.base import workers
 from frontload.profile import format as profile
 from frontload.profile import merge
-from frontload.profile.startup_profile import Name
+from frontload.profile.startup_profile import Name, Touched
 from frontload.profile.touched import Sum, TouchedNumbers
 from frontload.profile.touched import together as touched_together
 from linking import Image
@@ -188,6 +188,7 @@ def test_sums_grow_with_their_numbers():
     made = Sum()
     for end in (3, 70_000, 10):
         made.add(TouchedNumbers(array(range(end, 0, -1), int64)))
-    touches = made.touches([Name("function", "text", b"%d" % n) for n in made.numbers()])
+    touches = made.touches([Name("function", "text", b"%d" % n) for n in made.numbers()],
+                           [Touched()] * len(made.numbers()))
     assert len(touches) == 70_000
     assert touches[Name("function", "text", b"1")].spread == ((2, 1, 2), (4, 1, 9), (17, 1, 69_999))

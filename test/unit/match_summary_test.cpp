@@ -19,9 +19,10 @@ TEST(MatchSummary, TellsWhatDoesNotCount) {
   summary = {};
   summary.found = 1;
   summary.faded = 2;
+  summary.inlined = 1;
   EXPECT_EQ(summary.describe(),
             "1 of 1 names found (100.0%); not counted: 2 names that starts touch "
-            "no more and that are gone");
+            "no more and that are gone, 1 name that only a build with hooks has");
 }
 
 // It is an error if too little is found, in words of its own if nothing is; the option that accepts

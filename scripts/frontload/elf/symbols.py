@@ -20,6 +20,7 @@ from frontload.elf.constants import (
     STT_FILE,
     STT_NO_PLACE,
     STV_DEFAULT,
+    STV_PROTECTED,
 )
 from frontload.elf.contents import Contents, Source, damaged
 from frontload.elf.strings import Names
@@ -104,6 +105,12 @@ class Symbols:
     def are_static(self, indexes: np.ndarray) -> np.ndarray:
         """Which were already local in their objects: linkers also make hidden symbols local."""
         return (self.bind[indexes] == STB_LOCAL) & (self._columns.other[indexes] & 3 == STV_DEFAULT)
+
+    def are_exported(self, indexes: np.ndarray) -> np.ndarray:
+        """Which other files may see: no local ones, nor hidden ones, which GNU ld leaves
+        global."""
+        is_visible = np.isin(self._columns.other[indexes] & 3, (STV_DEFAULT, STV_PROTECTED))
+        return (self.bind[indexes] != STB_LOCAL) & is_visible
 
     def source_file(self, index: int) -> bytes:
         """The STT_FILE name of a static symbol, empty for others."""

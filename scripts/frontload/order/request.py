@@ -65,13 +65,14 @@ class Request:
     def found_and_missing(self) -> tuple[int, list[bytes]]:
         """How many names are anywhere in the link, and those that are not.
 
-        Strings, which linkers merge, are not looked for; nor are sections in a linked program.
+        Strings, which linkers merge, are not looked for; nor are sections in a linked program. A
+        function that may be inlined is not missing.
         """
         found, missing = 0, []
         for entry, is_found in zip(self.entries, self.in_link, strict=True):
             if entry.has_symbol or (entry.kind == "section" and not self.binary):
                 found += is_found
-                if not is_found:
+                if not is_found and not self.profile.touches[entry].touched.inlinable:
                     missing.append(entry.name)
         return found, missing
 

@@ -11,6 +11,9 @@ and BLOCK do not; nor is anything known for a symbol without a size.
 
 Of several symbols at one address (aliases) symbol_names.py chooses one.
 
+A program with hooks (-finstrument-functions) has a copy of each function for their sake, and
+records also those that it inlines. Another build has no such function: Touched.inlinable.
+
 Each name has a number: thousands of traces with the same touches are added up as arrays.
 """
 
@@ -33,6 +36,7 @@ from frontload.profile.touched import TouchedNumbers
 WINDOW = 64 * 1024
 
 _UNKNOWN, _NAMELESS = -2, -1
+_HOOK = b"__cyg_profile_func_enter"
 
 
 class _Named(Protocol):
@@ -58,6 +62,8 @@ class Resolver:
         self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
         self._elf = elf
+        self._has_hooks = any(name.startswith(_HOOK) for name in
+                              symbols.names.some(symbols.names.having(_HOOK)))
         self.link_map: LinkMap | None = None
         self._give_numbers(self._functions, self._data)
 
@@ -107,6 +113,15 @@ class Resolver:
         made = self._made(np.array(list(numbers), np.int64))
         return [name for name in made if name is not None]  # all of them
 
+    def untold(self, numbers: Iterable[int]) -> list[Touched]:
+        """What is known of names without touches that tell how much."""
+        groups = np.array(list(numbers), np.int64)
+        found = np.zeros(len(groups), bool)
+        if self._has_hooks:  # functions are the groups up to the second kind's
+            functions = np.flatnonzero(groups < self._begins[1])
+            found[functions] = self._functions.may_be_inlined(groups[functions])
+        return [Touched(inlinable=each) for each in found.tolist()]
+
     def functions(self, addresses: np.ndarray) -> list[Name | None]:
         """The functions that are at addresses."""
         group = self._functions.ranges.innermost(addresses)
@@ -128,8 +143,8 @@ class Resolver:
         """The touches of a process, by name."""
         amounts = sums.touched_of(touched.amounts)
         numbers = touched.numbers.tolist()
-        return {name: amounts.get(number, Touched())
-                for number, name in zip(numbers, self.names(numbers), strict=True)}
+        return {name: amounts.get(number, untold) for number, name, untold in
+                zip(numbers, self.names(numbers), self.untold(numbers), strict=True)}
 
     def _in_order(self, hits: list["_Hits"]) -> tuple[np.ndarray, np.ndarray]:
         """The numbers in order of first touch, for one touch by address; and the amounts."""

@@ -22,7 +22,7 @@ out on purpose from misplaced ones.
 front.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -90,7 +90,9 @@ class Report:
     blocks: list[Block] | None
     missing: list[MissingName]
     not_sought: int  # sections and strings
-    faded: int  # names that are gone and no longer touched by starts; they count nowhere
+    # Names that are gone and count nowhere: starts touch them no more; or they may be inlined.
+    faded: int
+    inlined: int
 
     @property
     def names(self) -> int:
@@ -155,8 +157,8 @@ def examine(elf: Elf, profile: Profile, places: Places,
     outside = np.bincount(pieces.entry[~in_front], minlength=len(names))
     inside = np.bincount(pieces.entry[in_front], minlength=len(names))
     is_placed = (inside > 0) & ((outside == 0) | _may_be_another(symbols, names, found))
-    classes, missing, faded = _count(elf, symbols, names, found, is_placed, left_out,
-                                     profile.has_faded)
+    classes, missing, faded, inlined = _count(elf, symbols, names, found, is_placed, left_out,
+                                              profile)
     counts = is_placed[pieces.entry] & in_front
     for section, mine in pieces.by_section():
         count = classes[elf.section_classes[section]]
@@ -165,7 +167,7 @@ def examine(elf: Elf, profile: Profile, places: Places,
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = int(np.count_nonzero(found.count > 1))
     return Report(classes, ambiguous, len(places.inexact()), front_size, ranges,
-                  blocks, missing, len(profile.touches) - len(names), faded)
+                  blocks, missing, len(profile.touches) - len(names), faded, inlined)
 
 
 class _Found:
@@ -208,9 +210,10 @@ def _may_be_another(symbols: Symbols, names: list[Name], found: _Found) -> np.nd
 
 
 def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_placed: np.ndarray,
-           left_out: Collection[str], has_faded: Callable[[Name], bool]
-           ) -> tuple[dict[str, ClassCount], list[MissingName], int]:
-    """The names of each class, those that are not placed, and how many have faded and are gone."""
+           left_out: Collection[str], profile: Profile
+           ) -> tuple[dict[str, ClassCount], list[MissingName], int, int]:
+    """The names of each class, those that are not placed, and how many are gone because they have
+    faded, or may be inlined."""
     classes = {name: ClassCount() for name in CLASSES}
     present = found.count > 0
     section = np.full(len(names), -1)
@@ -225,11 +228,13 @@ def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_plac
     # For names that are in no section, but in the table.
     rows = np.flatnonzero(~np.isin(symbols.type, constants.STT_NO_PLACE)) if nowhere else None
     undefined = set(symbols.names.find({name.name for name in nowhere}, rows)[1])
-    missing, faded = [], 0
+    missing, faded, inlined = [], 0, 0
     for number in np.flatnonzero(~is_placed).tolist():
         name = names[number]
-        if not present[number] and has_faded(name):
+        if not present[number] and profile.has_faded(name):
             faded += 1
+        elif not present[number] and profile.touches[name].touched.inlinable:
+            inlined += 1
         elif not present[number]:
             classes[name.section_class].names += 1
             missing.append(MissingName(name, Reason.UNDEFINED if name.name in undefined
@@ -238,7 +243,7 @@ def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_plac
             is_left_out = left_out and escape(name.name).decode() in left_out
             missing.append(MissingName(name, Reason.LEFT_OUT if is_left_out else Reason.OUTSIDE,
                                        elf.section_names[section[number]]))
-    return classes, missing, faded
+    return classes, missing, faded, inlined
 
 
 class _Pieces:

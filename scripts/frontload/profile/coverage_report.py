@@ -23,7 +23,8 @@ Document = TypedDict("Document", {
     "coverage": float,  # `placed` of `names`, in percent
     "names": int, "present": int, "placed": int,
     "left_out": int,  # of the front, by the link, on purpose
-    "ambiguous": int, "inexact": int, "not_sought": int, "faded": int, "front": Front,
+    "ambiguous": int, "inexact": int, "not_sought": int, "faded": int, "inlined": int,
+    "front": Front,
     "classes": dict[str, dict[str, int]], "missing": list[MissingName]})
 
 
@@ -48,6 +49,9 @@ def show(binary: str, startup: Profile, report: Report) -> None:
     if report.faded:
         print(f"not counted, as starts touch them no more and they are gone: "
               f"{count(report.faded, 'name')}")
+    if report.inlined:
+        print(f"not counted, as only a build with hooks has them: "
+              f"{count(report.inlined, 'name')}")
     table = console.table("class", "names", "present", "in front", "bytes", "in front",
                           numbers=range(1, 6))
     for name, found in report.classes.items():
@@ -89,6 +93,7 @@ def as_json(binary: str, report: Report) -> Document:
         "inexact": report.inexact,
         "not_sought": report.not_sought,
         "faded": report.faded,
+        "inlined": report.inlined,
         "front": {
             "is": "prefix" if report.blocks is None else "blocks",
             "bytes": report.front_size,

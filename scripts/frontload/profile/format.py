@@ -3,7 +3,7 @@
 This declares the format. A startup profile is a text file. You can check it in, read it in a diff
 and merge it:
 
-    frontload-startup-profile 5
+    frontload-startup-profile 6
     program cc1
     runs 4
     data-runs 1
@@ -11,14 +11,16 @@ and merge it:
     # kind class runs step touched name [file]
     function<TAB>text<TAB>4<TAB>+1<TAB>-<TAB>_start
     function<TAB>text<TAB>1=1<TAB>+1<TAB>224<TAB>helper<TAB>main.c
+    function<TAB>text<TAB>3=2<TAB>+1<TAB>~<TAB>_ZN3box3getEv
     data<TAB>rodata<TAB>1<TAB>+0<TAB>720/3<TAB>_ZN4llvm8X86DescsE
     data<TAB>rodata<TAB>1<TAB>+1<TAB>112@656-799<TAB>keywords
     section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
-Line 1 is the magic and the major version: 5 if there are generations (see below) or an entry says
-which kept runs touched it (see `runs`), otherwise 4 if one has a spread (see `step`), otherwise 3
-if one has a stretch (see `touched`), otherwise 2. Each version has what those before it have, so
+Line 1 is the magic and the major version: 6 if an entry is inlinable (see `touched`), otherwise 5
+if there are generations (see below) or an entry says which kept runs touched it (see `runs`),
+otherwise 4 if one has a spread (see `step`), otherwise 3 if one has a stretch (see `touched`),
+otherwise 2. Each version has what those before it have, so
 older profiles are read as they are. A reader refuses any other major version. Every line, including
 the last, ends in a newline, so a reader notices a file that was cut in the middle of a line. Empty
 lines and lines that start with `#` mean nothing.
@@ -66,7 +68,11 @@ A line with TABs is an entry. Each name has one, of six or seven fields:
              behind the fault.) If the name is larger than a window, and they lie within 16 KiB, `@`
              follows, and their stretch: the offsets of the first and the last of them, with `-`
              between. Of several runs, the most bytes and the most windows count. `-` if no run
-             knows: breakpoints record only entries.
+             knows: breakpoints record only entries. `~` if no run knows, and the function is
+             *inlinable*: all runs were of programs with hooks (-finstrument-functions), where it is
+             a weak, hidden or local symbol, or of namespace std. Such a program records functions
+             that it inlines, and another build need not have them, so they do not count as missing
+             there
     name     depends on the kind, see below
     file     for functions and data, only of local symbols: the object if the map of the link was
              given, otherwise the source file (STT_FILE) that the symbol table names for it. For
@@ -103,11 +109,12 @@ read. Since they are those with the smallest ids, which are hashes, they are a s
 that is the same whatever has been merged with what.
 
 Merging adds the runs, also those of each octave, and takes the lowest position in each octave, the
-most bytes and the most windows touched. The stretch of several runs is the shortest that holds
-theirs. There is none if a run knows how many bytes it touched and has none, or if it would be
-longer than 16 KiB: then the name was touched in other places, too. So a stretch that is lost does
-not come back. Of the kept runs, the first 64 remain. Merging is associative and commutative: the
-same traces give the same bytes in any order, and in any partition into partial profiles.
+most bytes and the most windows touched. A function is inlinable if it is in all. The stretch of
+several runs is the shortest that holds theirs. There is none if a run knows how many bytes it
+touched and has none, or if it would be longer than 16 KiB: then the name was touched in other
+places, too. So a stretch that is lost does not come back. Of the kept runs, the first 64 remain.
+Merging is associative and commutative: the same traces give the same bytes in any order, and in any
+partition into partial profiles.
 
 A *generation* is the runs of one build, or of one day, under its label (generations.py says what
 that may be, and which of two is newer). A run of each generation counts as two runs of the
@@ -149,9 +156,9 @@ from frontload.profile.startup_profile import (
 )
 
 MAGIC = b"frontload-startup-profile"
-MAJOR = 5
-# The versions for profiles without generations, spreads or stretches.
-_WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 4, 3, 2
+MAJOR = 6
+# The versions for profiles without inlinable functions, generations, spreads or stretches.
+_WITHOUT_INLINABLE, _WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 5, 4, 3, 2
 _MAX_FIRST_LINE = len(MAGIC) + 32  # bytes that it has at most
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
@@ -210,6 +217,8 @@ def to_bytes(profile: Profile) -> bytes:
         kept_by |= {name: 0 for name in profile.touches
                     if name not in profile.kept.touches and all_kept[name.kind]}
     if profile.generations or kept_by:
+        version = _WITHOUT_INLINABLE
+    if any(map(operator.attrgetter("touched.inlinable"), profile.touches.values())):
         version = MAJOR
     lines = [b"%s %d" % (MAGIC, version),
              b"program " + escape(profile.program),
@@ -262,7 +271,7 @@ def _show_spread(spread: tuple[Octave, ...]) -> bytes:
 
 def _show_touched(touched: Touched) -> bytes:
     if not touched.size:
-        return b"-"
+        return b"~" if touched.inlinable else b"-"
     shown = b"%d" % touched.size
     if touched.windows > 1:
         shown += b"/%d" % touched.windows
@@ -496,8 +505,8 @@ def _with_spread(touch: Touch, text: bytes) -> Touch:
 
 
 def _parse_touched(text: bytes) -> Touched:
-    if text == b"-":
-        return Touched()
+    if text in (b"-", b"~"):
+        return Touched(inlinable=text == b"~")
     amount, at, stretch = text.partition(b"@")
     size, slash, windows = amount.partition(b"/")
     touched = Touched(_parse_number(size), _parse_number(windows) if slash else 1,

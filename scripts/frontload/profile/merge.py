@@ -315,8 +315,9 @@ class Merger:
         merged.add(whole.named)
         for path, each in whole.sums.items():
             numbers = each.numbers()
-            names = self._binaries.at(path).resolver.names(numbers)
-            merged.add(Profile(b"", 0, each.touches(names),
+            resolver = self._binaries.at(path).resolver
+            names = resolver.names(numbers)
+            merged.add(Profile(b"", 0, each.touches(names, resolver.untold(numbers)),
                                kept=whole.kept[path].named(numbers, names),
                                blocks=self._named_blocks(path, whole.blocks[path])))
         if self._generation:

@@ -46,14 +46,18 @@ class Stretch(NamedTuple):
 
 class Touched(NamedTuple):
     """How many bytes of a name were touched, the windows that cover them, and, where a large name
-    was touched in one place only, that place. 0 bytes: unknown."""
+    was touched in one place only, that place. 0 bytes: unknown. `inlinable`: only builds with hooks
+    touched it, and another build may have inlined it."""
 
     size: int = 0
     windows: int = 0
     stretch: Stretch | None = None
+    inlinable: bool = False
 
     def merged(self, other: "Touched") -> "Touched":
         """For two runs: the most bytes and windows, and a stretch if one holds both."""
+        if not self.size and not other.size:
+            return other if self.inlinable else self
         if not self.size or not other.size:
             return self if self.size else other
         return Touched(max(self.size, other.size), max(self.windows, other.windows),

@@ -13,6 +13,8 @@ decides:
     6. the name that is first bytewise
 """
 
+import re
+
 import numpy as np
 
 from frontload.base.intervals import Ranges
@@ -23,6 +25,7 @@ from frontload.profile.link_map import LinkMap
 from frontload.profile.startup_profile import Name
 
 _CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
+_OF_STD = re.compile(rb"_ZN?[VK]*S[tabdios]")  # functions of namespace std
 _BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
 
 
@@ -64,6 +67,15 @@ class SymbolNames:
         return [Name(self._kind, classes[section], name, file) for section, name, file in zip(
             self._symbols.section[chosen].tolist(), self._symbols.names.some(chosen),
             self._files(chosen), strict=True)]
+
+    def may_be_inlined(self, groups: np.ndarray) -> np.ndarray:
+        """Which functions a compiler may leave out of an object that calls them, or LTO out of a
+        program: those that are weak, or that other files do not see, or C++'s own (gcc's LTO makes
+        those global that libstdc++.so has, too)."""
+        chosen = self._chosen(groups)
+        is_weak = self._symbols.bind[chosen] == constants.STB_WEAK
+        is_std = np.array([bool(_OF_STD.match(name)) for name in self.symbol_names(groups)], bool)
+        return is_weak | is_std | ~self._symbols.are_exported(chosen)
 
     def _files(self, symbols: np.ndarray) -> list[bytes]:
         """The files that tell local symbols of one name apart. The object does so better than the

@@ -141,17 +141,19 @@ class Sum:
         order = np.argsort(self._octaves["lowest"][first])
         return first[order], ends[order]
 
-    def touches(self, names: Sequence[Name]) -> dict[Name, Touch]:
-        """The touches by name; the names are those of `numbers`."""
+    def touches(self, names: Sequence[Name], untold: Sequence[Touched]) -> dict[Name, Touch]:
+        """The touches by name; the names are those of `numbers`. `untold`: what is known of each if
+        no touch tells how much."""
         self.settle()
         rows = self._octaves
         first, ends = self._by_position()
         amounts = touched_of(self._amounts)
         octaves = list(map(Octave._make, rows[["octave", "runs", "lowest"]].tolist()))
         touches: dict[Name, Touch] = {}
-        for name, number, begin, end in zip(names, rows["number"][first].tolist(), first.tolist(),
-                                            ends.tolist(), strict=True):
-            touch = ranked(tuple(octaves[begin:end]), amounts.get(number, Touched()))
+        for name, least, number, begin, end in zip(
+                names, untold, rows["number"][first].tolist(), first.tolist(), ends.tolist(),
+                strict=True):
+            touch = ranked(tuple(octaves[begin:end]), amounts.get(number, least))
             # Of two numbers with one name each run has counted only one.
             touches[name] = touches[name].merged(touch) if name in touches else touch
         return touches
