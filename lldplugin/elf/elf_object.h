@@ -14,6 +14,7 @@
 #include "elf/implicit_addend.h"
 #include "elf/section_class.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -97,7 +98,13 @@ public:
     return index < sectionTable.size() ? index : 0;
   }
 
+  /// Says that a section is not to be moved: classify() then has no class for it.
+  void keepPlace(uint32_t section) { kept.insert(section); }
+  bool keepsPlace(uint32_t section) const { return kept.contains(section); }
+
   std::optional<SectionClass> classify(const Shdr &section) const {
+    if (!kept.empty() && keepsPlace(uint32_t(&section - sectionTable.data())))
+      return std::nullopt;
     return isLinkedFile ? classifyLinkedSection(section.sh_type, section.sh_flags)
                         : classifySection(name(section), section.sh_type, section.sh_flags);
   }
@@ -258,6 +265,7 @@ private:
   llvm::StringRef symbolNames;
   bool isLinkedFile = false;
   mutable std::optional<bool> isUsual; ///< hasUsualTables()
+  llvm::SmallDenseSet<uint32_t> kept;
 };
 
 /// Calls `f` with the object in `bytes`, of any kind, if ElfObject::open() accepts it. Returns

@@ -3,6 +3,7 @@
 #include "plan/placement.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <numeric>
 #include <tuple>
 
@@ -85,7 +86,11 @@ void Placement::putInOrder() {
   DenseMap<CachedHashStringRef, uint32_t> copies; // the order of the names of one entry
   for (auto [begin, end] : zip_equal(begins, ends)) {
     copies.clear();
-    for (uint32_t i : ArrayRef(sorted).slice(begin, end - begin)) {
+    MutableArrayRef<uint32_t> ofEntry = MutableArrayRef(sorted).slice(begin, end - begin);
+    if (end - begin > 1) // labels before code (startup_set/code_labels.h)
+      std::stable_partition(ofEntry.begin(), ofEntry.end(),
+                            [&](uint32_t i) { return !planned[i].sum.bytes; });
+    for (uint32_t i : ofEntry) {
       PlannedSection &one = planned[i];
       one.pattern = patternOf(one.sectionClass, one.region);
       if (!one.pattern || !uses(*one.pattern)) {

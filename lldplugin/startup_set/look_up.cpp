@@ -1,6 +1,7 @@
 //===- look_up.cpp - looks all symbols of a link up in a profile -----------===//
 
 #include "startup_set/look_up.h"
+#include "startup_set/code_labels.h"
 #include "startup_set/unnamed_sections.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -117,6 +118,8 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
     finds.definesEnd |= !isLocal && name.text() == "_end";
     if (!isLocal && (name.text() == "data_start" || name.text() == "__data_start"))
       finds.dataStart = section;
+    if (!isLocal && section && mayLabelCode(object, symbol, name.text(), section))
+      finds.codeLabels.push_back({name.text(), section});
     // Nothing refers to a linked file by its names.
     if (!isLocal && section && !scan.input->isLinked) {
       uint32_t hash = name.whole().hash();
@@ -228,6 +231,7 @@ void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dat
   addFinds(scans, wanted.contents.hasFiles,
            [&](const SymbolRange<ELFT> &range) { return lookUpSymbols(range, wanted, dataNames); });
   scans.forEach([&](ObjectScan<ELFT> &scan) {
+    keepLabelled(scan);
     if (wanted.notesUnnamed || !scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
       lookUpSections(scan, wanted);
   });

@@ -69,6 +69,8 @@ struct SymbolFinds {
   llvm::SmallVector<GlobalSymbol, 0> data, code;
   llvm::BitVector hasDataSymbol;      ///< by section index
   llvm::DenseSet<uint32_t> coldParts; ///< sections of parts split off as unlikely
+  /// Labels around code, by name, and their sections (code_labels.h).
+  llvm::SmallVector<std::pair<llvm::StringRef, uint32_t>, 0> codeLabels;
   uint32_t dataStart = 0;  ///< the section that defines data_start, where a program's data begins
   bool definesEnd = false; ///< a symbol `_end` that other objects see
   bool isGo = false;       ///< linked by Go's own linker
@@ -80,6 +82,7 @@ struct SymbolFinds {
     code.append(later.code.begin(), later.code.end());
     hasDataSymbol |= later.hasDataSymbol;
     coldParts.insert(later.coldParts.begin(), later.coldParts.end());
+    llvm::append_range(codeLabels, later.codeLabels);
     dataStart = later.dataStart ? later.dataStart : dataStart;
     definesEnd |= later.definesEnd;
     isGo |= later.isGo;
@@ -93,6 +96,8 @@ template <class ELFT> struct ObjectScan : SymbolFinds {
   uint32_t number = 0;                     ///< among all objects of the link
   std::string name;                        ///< as in profiles; empty if the profile cannot name it
   llvm::ArrayRef<uint32_t> sectionEntries; ///< entries of this object's sections
+
+  uint32_t firstLabel = 0; ///< the section of the label before all its code (code_labels.h)
 
   /// Indices of sections with unusual names, and of writable data (unnamed_sections.h).
   llvm::SmallVector<uint32_t, 0> unusual, writable;

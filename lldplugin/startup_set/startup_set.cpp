@@ -11,6 +11,7 @@
 
 #include "startup_set/startup_set.h"
 #include "profile/tiers.h"
+#include "startup_set/code_labels.h"
 #include "startup_set/identical_code.h"
 #include "startup_set/look_up.h"
 #include "startup_set/matches.h"
@@ -94,6 +95,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   walk.step();
   leaveOutSparse(scans, profile);
   walk.placeCalls();
+  scans.forEach(placeFirstLabel<ELFT>);
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
     // The loader relocates data in every run.

@@ -124,7 +124,7 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
   for (uint32_t index : scan.unusual) {
     const auto &section = object.sections()[index];
     StringRef name = object.name(section);
-    if (object.classify(section) || hasItsPlace(name, section.sh_flags))
+    if (object.keepsPlace(index) || object.classify(section) || hasItsPlace(name, section.sh_flags))
       continue;
     // Go's runtime expects its sections in the order of Go's own linker. Code that writes to itself
     // must not lie beside other sections.

@@ -66,6 +66,11 @@ public:
     defined.insert(name);
     return *this;
   }
+  /// A label in a section of code.
+  Object &label(const std::string &name, unsigned size = 0, const std::string &stem = "caml.") {
+    section(".text." + stem + name, "SHF_ALLOC, SHF_EXECINSTR", {}, size);
+    return symbol(name, "STT_NOTYPE", ".text." + stem + name, false);
+  }
   std::string build() const {
     std::string outside;
     std::set<std::string> seen = defined;
@@ -449,6 +454,42 @@ TEST(StartupSetOfNames, HavePlaces) {
   EXPECT_EQ(s.set.entryPlaces().movable[0].entry, 0u);
   EXPECT_EQ(s.set.entryPlaces().movable[0].sectionName, std::string(".text.f"));
   EXPECT_EQ(s.set.entryPlaces().isKept, (std::vector<bool>{false, true, false, false}));
+}
+
+// OCaml's runtime finds a module's code between two labels, and its own between two others.
+TEST(CodeLabels, ContainAllThatTheyContained) {
+  auto module = [](const std::string &name, const Names &refersTo = {}) {
+    return Object()
+        .label("caml" + name + "__code_begin")
+        .function("caml.caml" + name + "__f", refersTo)
+        .label("caml" + name + "__code_end");
+  };
+  Object runtime;
+  runtime.label("caml_hot__code_begin").label("caml_hot__code_end");
+  runtime.label("caml_system__code_begin", 1).function("caml_call_gc");
+  Searched s(functions({"caml.camlA__f", "camlA__code_end", "caml_call_gc", "caml_hot__code_begin",
+                        "caml_system__code_begin"}),
+             {module("A", {"caml.camlB__f"}), module("B"), module("C"), runtime});
+  s.expect(Found::Named, {".text.caml.camlA__f", ".text.caml_call_gc"});
+  for (const char *name : {"A", "B"}) {
+    const StartupSection *label = s.find((Twine(".text.caml.caml") + name + "__code_begin").str());
+    ASSERT_TRUE(label) << name;
+    EXPECT_EQ(label->rank, 0u);
+    EXPECT_EQ(label->region, Region::Front);
+  }
+  s.expect(Found::Next, {".text.caml.camlB__f"});
+  s.expect(Found::No, {".text.caml.camlA__code_end", ".text.caml.camlC__code_begin",
+                       ".text.caml.caml_hot__code_begin", ".text.caml.caml_system__code_begin"});
+  EXPECT_EQ(s.set.entryPlaces().isKept, (std::vector<bool>{false, true, false, true, true}));
+}
+
+// The same of a runtime that is not known: all code of the object stays where it is.
+TEST(CodeLabels, OfOthersKeepCode) {
+  Searched s(functions({"f", "g"}),
+             {Object().label("begin", 0, "").function("f").label("end", 0, ""),
+              Object().function("g", {"f"}).label("some", 4, "")});
+  s.expect(Found::No, {".text.f", ".text.begin"});
+  s.expect(Found::Named, {".text.g"});
 }
 
 // An object is untrusted, with its strings and data too: whatever its bytes are, reading it ends,

@@ -1,0 +1,12 @@
+;; Conditions, closures, the conservative collector and what it finds in static data.
+(defvar *table* (make-hash-table :test 'equal))
+(defun deep (n) (if (= n 0) 0 (+ 1 (deep (- n 1)))))
+(defun main ()
+  (format t "~a~%" (handler-case (progn (deep 100000000) "returned") (storage-condition () "overflow") (error () "error")))
+  (dotimes (i 100000) (setf (gethash (format nil "~d" i) *table*) (list i (lambda () i))))
+  #+ecl (si:gc t)
+  (format t "~a ~a~%" (hash-table-count *table*) (funcall (second (gethash "777" *table*))))
+  (format t "~a~%" (handler-case (car 5) (type-error () "type error")))
+  (format t "~a~%" (expt 3 200)))
+(main)
+(finish-output)
