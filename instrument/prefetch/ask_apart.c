@@ -6,6 +6,7 @@
 #include "reading_list.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -44,6 +45,31 @@ static void ask(const char *path, const struct device_kind *device, bool may_cou
 
 static long fork_without_signal(void) { return system_call(SYS_clone, 0, 0, 0, 0, 0, 0); }
 
+/* Whether process 1, to which orphans come, has told the kernel what to do about their ends: its
+ * signal masks are three lines of 16 digits. A process 1 that has not, as an application that a
+ * container begins with, would keep each reader as a zombie. */
+static bool orphans_are_reaped(void) {
+  static const unsigned char blocked[] = "SigBlk:\t";
+  enum { NAME = sizeof blocked - 1, LINE = NAME + 16 + 1, SIZE = 4096 };
+  enum { DIGIT = NAME + 15 - (SIGCHLD - 1) / 4, BIT = 1 << (SIGCHLD - 1) % 4 };
+  unsigned char text[SIZE];
+  const int fd = sys_open("/proc/1/status", O_RDONLY | O_CLOEXEC, 0);
+  const long size = fd < 0 ? 0 : sys_read(fd, text, SIZE);
+  if (fd >= 0)
+    sys_close(fd);
+  for (long at = 0; at + 3 * LINE <= size; ++at) {
+    bool is_told = false;
+    if (!same_bytes(text + at, blocked, NAME))
+      continue;
+    for (long line = at; line < at + 3 * LINE; line += LINE) { /* blocked, ignored, caught */
+      const unsigned char digit = text[line + DIGIT];
+      is_told |= ((digit <= '9' ? digit - '0' : digit - 'a' + 10) & BIT) != 0;
+    }
+    return is_told;
+  }
+  return false;
+}
+
 /* Whether orphans become our children. */
 static bool adopts_orphans(void) {
   int reaps = 1;
@@ -68,7 +94,7 @@ static void let_go(bool of_stderr) {
 
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *)) {
-  if (adopts_orphans()) {
+  if (adopts_orphans() || !orphans_are_reaped()) {
     ask(path, device, false, describe);
     return;
   }

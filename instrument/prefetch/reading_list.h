@@ -42,8 +42,8 @@ int reading_list_ask(const char *path, const struct device_kind *device, uint64_
 /* Runs reading_list_ask in a detached process, so that neither the caller nor the program that it
  * becomes has a child that it does not know. The budget is half of the memory that the cgroup's
  * limits leave, at most 512 MiB, and 0 while the machine is short of memory. If orphans become the
- * caller's children (process 1 of a container), the caller asks itself. If fork fails, nothing is
- * asked for.
+ * caller's children (process 1 of a container), or process 1 does not reap them, the caller asks
+ * itself. If fork fails, nothing is asked for.
  *
  * `describe`, unless NULL, is called there with the result of reading_list_ask. It may use nothing
  * but the error output. */

@@ -50,11 +50,11 @@ def program(linked, library, tmp_path):
 @pytest.fixture
 def calls(strace, run, tmp_path):
     """calls(*command): the system calls of a command and of all that it starts, one line each, once
-    all of that has ended. `inject` changes what becomes of some calls."""
+    all of that has ended. `inject` changes what becomes of some calls; `prefix` begins all."""
 
-    def calls(*command, inject=COLD, only=("all",), code=7, **options):
+    def calls(*command, inject=COLD, only=("all",), code=7, prefix=(), **options):
         log = tmp_path / "calls"
-        calls.result = run(strace, "-f", "-y", "-o", log, f"-etrace={','.join(only)}",
+        calls.result = run(*prefix, strace, "-f", "-y", "-o", log, f"-etrace={','.join(only)}",
                            *(f"-einject={each}" for each in inject), *command, code=code,
                            **{"stdin": subprocess.DEVNULL, **options})
         return log.read_text().splitlines()

@@ -16,6 +16,7 @@ from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
 from frontload.reading.listing import MAP, File, ReadingList, Touch
 from noted import COLD, INSTRUMENT, MIB, PAGE, PT_NOTE, requests
+from process_1 import process_1
 
 NOBODY = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
 # What main() says of errno and of its descriptors, if nothing has changed them.
@@ -246,13 +247,13 @@ def listed(program, tmp_path):
     return made
 
 
-@needs("tmp-on-disk")
+@needs("tmp-on-disk", "pid-namespace")
 @pytest.mark.parametrize("front", [True, False])
 def test_a_list_beside_the_program_is_asked_for(listed, calls, tmp_path, front):
     """Besides its front, or without one; main() finds no child, no descriptor and no errno."""
     if not front:
         listed.write(b"")
-    seen = calls(listed.path)
+    seen = calls(listed.path, prefix=process_1(True))
     assert requests(seen, listed.path) == (listed.pieces() if front else [])
     assert requests(seen, tmp_path / "other") == OF_LISTED
     assert calls.result.stdout == UNTOUCHED
@@ -261,13 +262,13 @@ def test_a_list_beside_the_program_is_asked_for(listed, calls, tmp_path, front):
     assert any(line.startswith(program) and f"wait4({child}" in line for line in seen)
 
 
-@needs("tmp-on-disk")
+@needs("tmp-on-disk", "pid-namespace")
 @pytest.mark.parametrize("was_read", [False, True])
 def test_a_list_that_seems_to_be_in_memory(listed, calls, tmp_path, was_read):
     """It makes no process, but not if blocks were read to find that out."""
     listed.write(b"")
     seen = calls(listed.path, inject=["mincore:poke_exit=@arg3=01", "preadv2:retval=1:when=2+",
-                                      *[READ_MEANWHILE] * was_read])
+                                      *[READ_MEANWHILE] * was_read], prefix=process_1(True))
     assert any("openat(" in line and ".files" in line for line in seen)
     assert any("clone(" in line for line in seen) == was_read
     assert requests(seen, tmp_path / "other") == (OF_LISTED if was_read else [])

@@ -19,6 +19,7 @@ from frontload.reading import record as recording
 from frontload.reading.listing import BOTH, MAP, PAGE, READ, File, Range, ReadingList, Touch
 from hypothesis import given
 from hypothesis import strategies as st
+from process_1 import process_1
 
 A, B = File("/a b", 100 * PAGE, 5_000_000_007, "c0ffee"), File("/b\n\x01", 3 * PAGE + 7, 0)
 HEAD = b"frontload-files 1\nruns 1\n"
@@ -254,7 +255,7 @@ def replay(build, files, strace, tmp_path):
         pagecache.make_cold(*files)
         # strace ends with the process that asks. Looks, but that at the list, would begin reads.
         result = subprocess.run(
-            [strace, "-f", "-y", "-o", log, "-etrace=readahead,preadv2,mincore,openat",
+            [strace, "-f", "-y", "-o", log, "-etrace=readahead,preadv2,mincore,openat,clone",
              "-einject=preadv2:error=EAGAIN:when=2+", "-einject=mincore:error=ENOSYS", *prefix,
              build / "bin/frontload-run", "--verbose", f"--files={path}", *options, "--", *command],
             capture_output=True, text=True)
@@ -315,6 +316,16 @@ def test_the_command_has_no_child_that_it_does_not_know(replay, files, prefix):
     assert result.stdout == f"{bool(prefix)}\nnone\n" and mapped == {1}
 
 
+@needs("tmp-on-disk", "pid-namespace")
+@pytest.mark.parametrize("reaps", [True, False])
+def test_no_zombie_stays(reaps, replay, files, tmp_path):
+    """A process 1 that does not look after orphans, as a container's may not, gets none."""
+    (mapped, _), result = replay(ReadingList(1, listed(files[0], (1, 2))), prefix=process_1(reaps))
+    assert mapped == {1} and "left:" not in result.stderr
+    assert ("flags=0" in (tmp_path / "calls").read_text()) == reaps
+
+
+@needs("pid-namespace")
 def test_what_is_in_memory_costs_no_process(build, strace, run, files, tmp_path):
     """Some places of the list tell. A list that names none is asked for."""
     path = tmp_path / "app.files"
@@ -323,7 +334,8 @@ def test_what_is_in_memory_costs_no_process(build, strace, run, files, tmp_path)
         data = listing.to_bytes(ReadingList(1, listed(files[0], (1, 40), (60, 90))))
         path.write_bytes(b"".join(line for line in data.splitlines(keepends=True)
                                   if not line.startswith(without)))
-        run(strace, "-o", tmp_path / "calls", "-einject=preadv2:retval=1:when=2+",
+        run(*process_1(True), strace, "-o", tmp_path / "calls",
+            "-einject=preadv2:retval=1:when=2+",
             f"-einject=mincore:poke_exit=@arg3={mincore}", build / "bin/frontload-run",
             f"--files={path}", "--", "/bin/true")
         lines = (tmp_path / "calls").read_text().split("execve(")[1].splitlines()
@@ -347,14 +359,15 @@ def test_a_bad_list_is_said_and_the_command_runs(replay, contents, said):
     assert said in result.stderr and result.returncode == 7
 
 
+@needs("pid-namespace")
 def test_who_reads_the_output_does_not_wait_for_the_reads(build, strace, spawn, tmp_path):
     """What the command writes ends with the command, while its list is still being gone through.
     The process that does so is stopped here as it begins."""
     path, over = tmp_path / "app.files", tmp_path / "over"
     path.write_bytes(HEAD + FILE)
     os.mkfifo(over)
-    process = spawn(strace, "-f", "-o", tmp_path / "calls", "-etrace=close_range",
-                    "-einject=close_range:signal=STOP", "sh", "-c",
+    process = spawn(*process_1(True), strace, "-f", "-o", tmp_path / "calls",
+                    "-etrace=close_range", "-einject=close_range:signal=STOP", "sh", "-c",
                     '"$0" "--files=$1" -- echo said | cat >"$2"', build / "bin/frontload-run",
                     path, over, start_new_session=True)
     assert over.read_text() == "said\n"
