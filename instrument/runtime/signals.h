@@ -9,8 +9,8 @@
  * would kill the host, and one that the host has blocked is not ours to unblock. SIGSYS is among
  * them, by which a filter of system calls (SECCOMP_RET_TRAP) hands a call to the program. So an
  * instrumented handler of SIGSYS may come here again in the middle of a first touch. The thread's
- * signal mask tells this: no program blocks all signals, because the C libraries keep some for
- * themselves.
+ * signal mask tells this: all signals from outside are blocked, but SIGSTKFLT, which Linux never
+ * sends, is not. A program that blocks all signals past its C library has blocked that one, too.
  */
 #ifndef FRONTLOAD_SIGNALS_H
 #define FRONTLOAD_SIGNALS_H
@@ -19,13 +19,17 @@
 
 #include <stdbool.h>
 
+static const signal_set undisturbed_mark = SIGNAL_BIT(SIGSTKFLT);
 static const signal_set outside_signals =
-    ~(SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) |
-      SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSYS));
+    ~(SIGNAL_BIT(SIGSTKFLT) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) |
+      SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSYS));
 
 /* Returns the signal mask for end_undisturbed. */
 static inline signal_set begin_undisturbed(void) {
-  return sys_change_blocked_signals(SIG_BLOCK, outside_signals);
+  const signal_set before = sys_change_blocked_signals(SIG_BLOCK, outside_signals);
+  if (before & undisturbed_mark)
+    sys_change_blocked_signals(SIG_UNBLOCK, undisturbed_mark);
+  return before;
 }
 
 static inline void end_undisturbed(signal_set before) {
@@ -35,7 +39,8 @@ static inline void end_undisturbed(signal_set before) {
 /* Whether the thread was between begin_undisturbed and end_undisturbed already. */
 static inline bool was_undisturbed(signal_set before) {
   const signal_set unblockable = SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP);
-  return (before | unblockable | ~outside_signals) == ~(signal_set)0;
+  return (before | unblockable | ~outside_signals) == ~(signal_set)0 &&
+         !(before & undisturbed_mark);
 }
 
 /* False if a filter that hands system calls to a handler would kill the program instead, because

@@ -107,6 +107,38 @@ def test_blocked_faults_stay_blocked(cc, record):
     assert record(program, code=5).only.names() == ["one", "two"]
 
 
+def test_all_signals_are_blocked(cc, record):
+    """A program that blocks all signals, also those of its C library, is recorded as any other, in
+    a thread that it begins, too, and they stay blocked."""
+    program = cc("""
+        #include <sys/syscall.h>
+        NOT_RECORDED static uint64_t block_all(void) {
+          const uint64_t all = ~UINT64_C(0);
+          uint64_t before;
+          syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+          return ~(before | 0x40100); /* SIGKILL, SIGSTOP */
+        }
+        KEPT void one(void) {}
+        KEPT void two(void) {}
+        NOT_RECORDED void *thread(void *nothing) {
+          block_all();
+          two();
+          return block_all() ? &block_all : nothing;
+        }
+        NOT_RECORDED int main(void) {
+          pthread_t id;
+          void *result;
+          block_all();
+          one();
+          if (block_all())
+            return 1;
+          pthread_create(&id, 0, thread, 0);
+          pthread_join(id, &result);
+          return result != 0;
+        }""", "-pthread")
+    assert record(program).only.names() == ["one", "two"]
+
+
 @needs("program:musl-gcc")
 @pytest.mark.parametrize("known", [True, False])
 def test_handler_during_dlopen_of_musl(cc, record, tmp_path, known):
