@@ -1,27 +1,28 @@
 // Puts breakpoints into the memory of a process, and takes them out.
 #include "address_space.h"
 
+#include "copied_code.h"
 #include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cerrno>
 #include <cstring>
+#include <unordered_map>
 
 using namespace llvm;
 using namespace frontload;
 
-/// Shows the code at each site to `edit`, which returns true if it has changed the code. Reads
-/// whole extents of pages, and writes only bytes of sites: other threads may run, and a program may
-/// write its own code.
-static bool editSites(const ProcessMemory &memory, pid_t stopped, const Program &program,
-                      uint64_t bias, function_ref<bool(const Site &, arch::Code &)> edit) {
+/// Reads the pages of sites, in whole extents, and shows each with its address in the file and its
+/// sites.
+static void visitPages(const ProcessMemory &memory, pid_t stopped, ArrayRef<Site> sites,
+                       uint64_t bias,
+                       function_ref<void(uint64_t, ArrayRef<uint8_t>, ArrayRef<Site>)> visit) {
   static const uint64_t pageSize = sysconf(_SC_PAGESIZE);
   constexpr uint64_t maxExtent = 1 << 20;
-  bool allWritten = true;
   std::vector<uint8_t> pages;
-  ArrayRef<Site> sites = program.sites();
   while (!sites.empty()) {
     uint64_t begin = alignDown(sites.front().address, pageSize);
     uint64_t end = begin + pageSize;
@@ -33,16 +34,26 @@ static bool editSites(const ProcessMemory &memory, pid_t stopped, const Program 
       end = page + pageSize;
     }
     pages.resize(end - begin);
-    if (memory.read(stopped, bias + begin, pages)) { // not mapped: no code, no breakpoints either
-      for (const Site &site : sites.take_front(count)) {
-        arch::Code code;
-        memcpy(code.data(), &pages[site.address - begin], code.size());
-        if (edit(site, code) && !memory.write(stopped, bias + site.address, code))
-          allWritten = false;
-      }
-    }
+    if (memory.read(stopped, bias + begin, pages)) // not mapped: no code, no breakpoints either
+      visit(begin, pages, sites.take_front(count));
     sites = sites.drop_front(count);
   }
+}
+
+/// Shows the code at each site to `edit`, which returns true if it has changed the code. Writes
+/// only bytes of sites: other threads may run, and a program may write its own code.
+static bool editSites(const ProcessMemory &memory, pid_t stopped, const Program &program,
+                      uint64_t bias, function_ref<bool(const Site &, arch::Code &)> edit) {
+  bool allWritten = true;
+  visitPages(memory, stopped, program.sites(), bias,
+             [&](uint64_t begin, ArrayRef<uint8_t> pages, ArrayRef<Site> sites) {
+               for (const Site &site : sites) {
+                 arch::Code code;
+                 memcpy(code.data(), &pages[site.address - begin], code.size());
+                 if (edit(site, code) && !memory.write(stopped, bias + site.address, code))
+                   allWritten = false;
+               }
+             });
   return allWritten;
 }
 
@@ -80,7 +91,7 @@ bool AddressSpace::overlaps(const Mapping &mapping, uint64_t begin, uint64_t end
 }
 
 Error AddressSpace::map(pid_t stopped, const ProgramRef &program, uint64_t bias) {
-  if (program->sites().empty())
+  if (program->sites().empty() || isClean)
     return Error::success();
   if (int problem = memory.refusal()) {
     errno = problem;
@@ -123,6 +134,9 @@ std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
   copy->modules = modules;
   copy->mappings = mappings;
   copy->mapCount = mapCount;
+  copy->restoredCopies = restoredCopies;
+  copy->copyDistance = copyDistance;
+  copy->isClean = isClean;
   for (Module &module : drop_begin(copy->modules))
     module.traceNumber = 0;
   // The breakpoints in the child's memory stay: it ends at the first one, unless it executes a
@@ -157,6 +171,98 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
   return {false, false};
 }
 
+std::optional<arch::Code> AddressSpace::originalOfCopy(pid_t thread, uint64_t address,
+                                                       bool isExecuted, bool isPredicted) {
+  const uint64_t predicted = address - copyDistance;
+  CopiedCode copy(memory, thread, address, isExecuted);
+  for (const Mapping &mapping : mappings) {
+    const Program &program = *modules[mapping.module].program;
+    visitPages(memory, thread,
+               isPredicted ? program.sitesNear(predicted - mapping.bias) : program.sites(),
+               mapping.bias, [&](uint64_t begin, ArrayRef<uint8_t> pages, ArrayRef<Site> sites) {
+                 copy.compare(pages, begin, sites, mapping.bias);
+               });
+  }
+  if (!copy.original() || (isPredicted && copy.origin() != predicted))
+    return std::nullopt;
+  copyDistance = address - copy.origin();
+  return copy.original();
+}
+
+bool AddressSpace::restoreCopy(pid_t thread, uint64_t address) {
+  arch::Code code;
+  if (memory.refusal() || !memory.read(thread, address, code))
+    return false;
+  if (code != arch::breakpoint) // restored for another thread
+    return restoredCopies.contains(address);
+  // Programs copy whole pieces: most copies are as far from their site as the one before.
+  auto original = originalOfCopy(thread, address, /*isExecuted=*/true, /*isPredicted=*/true);
+  if (!original)
+    original = originalOfCopy(thread, address, /*isExecuted=*/true, /*isPredicted=*/false);
+  if (!original || !memory.write(thread, address, *original))
+    return false;
+  restoredCopies.insert(address);
+  return true;
+}
+
+void AddressSpace::restoreCopies(pid_t stopped) {
+  constexpr uint64_t maxSize = 1 << 28; // of all copies, and of what is compiled at run time
+  auto ranges = writtenCode(stopped);
+  std::unordered_map<uint64_t, uint64_t> origins; // of sites, by the code that follows them
+  std::vector<uint8_t> bytes;
+  auto keyAt = [](ArrayRef<uint8_t> code, uint64_t offset) -> std::optional<uint64_t> {
+    constexpr size_t keySize = 15; // functions are often 16 bytes apart
+    offset += arch::breakpoint.size();
+    if (offset + keySize > code.size())
+      return std::nullopt;
+    return xxh3_64bits(code.slice(offset, keySize));
+  };
+  for (const Mapping &mapping : mappings)
+    if (!ranges.empty())
+      visitPages(memory, stopped, modules[mapping.module].program->sites(), mapping.bias,
+                 [&](uint64_t begin, ArrayRef<uint8_t> pages, ArrayRef<Site> sites) {
+                   for (const Site &site : sites)
+                     if (auto key = keyAt(pages, site.address - begin))
+                       origins.try_emplace(*key, mapping.bias + site.address);
+                 });
+  uint64_t left = maxSize;
+  for (auto [begin, end] : ranges) {
+    bytes.resize(std::min(end - begin, left));
+    left -= bytes.size();
+    if (!memory.read(stopped, begin, bytes))
+      continue;
+    for (uint64_t at = 0; at < bytes.size(); at += arch::breakpoint.size()) {
+      if (!ArrayRef(bytes)
+               .drop_front(at)
+               .take_front(arch::breakpoint.size())
+               .equals(arch::breakpoint))
+        continue;
+      auto key = keyAt(bytes, at);
+      auto found = key ? origins.find(*key) : origins.end();
+      if (found == origins.end())
+        continue;
+      copyDistance = begin + at - found->second;
+      if (auto code = originalOfCopy(stopped, begin + at, /*isExecuted=*/false,
+                                     /*isPredicted=*/true))
+        memory.write(stopped, begin + at, *code);
+    }
+  }
+}
+
+void AddressSpace::codeWasRead(pid_t thread) {
+  if (!isClean && removeBreakpoints(thread))
+    noteOnce(mainProgram->path + ": reads its own code, where breakpoints were: its recording ends "
+                                 "here; record it with --data, or --with runtime");
+}
+
+std::vector<uint64_t> AddressSpace::watchedPlaces() const {
+  std::vector<uint64_t> places;
+  if (!isClean && !mappings.empty())
+    for (uint64_t begin : modules[mappings[0].module].program->codeBegins())
+      places.push_back(mappings[0].bias + begin);
+  return places;
+}
+
 bool AddressSpace::removeBreakpoints(pid_t stopped) {
   if (isClean || memory.refusal())
     return isClean;
@@ -171,5 +277,7 @@ bool AddressSpace::removeBreakpoints(pid_t stopped) {
   isClean = llvm::all_of(mappings, [&](const Mapping &mapping) {
     return editSites(memory, stopped, *modules[mapping.module].program, mapping.bias, putBack);
   });
+  if (isClean)
+    restoreCopies(stopped);
   return isClean;
 }

@@ -9,8 +9,11 @@
 // thread is ever single-stepped over a breakpoint. Another thread may already have trapped at the
 // same place: it finds the function touched, and only gets its program counter set back.
 //
-// What this cannot hide: a program that reads the code of its own functions sees the breakpoints,
-// and every page of code with a function in it becomes private memory of the process.
+// A program that reads its own code sees breakpoints there. If it copies functions and runs a copy,
+// the copy is repaired where it traps (copied_code.h). If it reads all of its code, a watchpoint of
+// the processor at the beginning tells, and the breakpoints are taken out. What this cannot hide: a
+// program that reads single functions sees their breakpoints, and every page of code with a
+// function in it becomes private memory of the process.
 #ifndef FRONTLOAD_TRACER_ADDRESS_SPACE_H
 #define FRONTLOAD_TRACER_ADDRESS_SPACE_H
 
@@ -53,6 +56,15 @@ public:
   /// touch.
   Hit hit(pid_t thread, uint64_t address, bool isRecording);
 
+  /// A thread has trapped at a breakpoint at `address`, which is none of ours: puts the original
+  /// code there if that is a copy of code, made while a breakpoint was in it. Otherwise false.
+  bool restoreCopy(pid_t thread, uint64_t address);
+
+  /// Where the program reads its code first, if it reads all of it.
+  std::vector<uint64_t> watchedPlaces() const;
+  /// A thread has read there: takes out the breakpoints, and says so.
+  void codeWasRead(pid_t thread);
+
   /// Takes out every breakpoint that is left. True if there is none any more.
   bool removeBreakpoints(pid_t stopped);
   /// The process must be let go.
@@ -71,6 +83,9 @@ private:
     uint64_t time;
   };
 
+  std::optional<arch::Code> originalOfCopy(pid_t thread, uint64_t address, bool isExecuted,
+                                           bool isPredicted);
+  void restoreCopies(pid_t stopped);
   size_t moduleFor(const ProgramRef &program);
   bool overlaps(const Mapping &mapping, uint64_t begin, uint64_t end) const;
 
@@ -81,7 +96,9 @@ private:
   std::vector<Module> modules;
   std::vector<Mapping> mappings;
   uint64_t mapCount = 0;
-  bool isClean = false; // removeBreakpoints succeeded
+  llvm::DenseSet<uint64_t> restoredCopies;
+  uint64_t copyDistance = 0; // from the site to the copy that was restored last
+  bool isClean = false;      // removeBreakpoints succeeded
 };
 
 } // namespace frontload

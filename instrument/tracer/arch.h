@@ -34,6 +34,21 @@ std::optional<uint64_t> breakpointAddress(pid_t thread);
 
 void setProgramCounter(pid_t thread, uint64_t address);
 
+/// Watchpoints of the processor: a thread stops after it has read a byte at one of these places as
+/// data. Replaces earlier ones. Does nothing on machines that have none for us.
+constexpr size_t watchLimit = 2; // a processor has four, for all who ask
+void watchReads(pid_t thread, llvm::ArrayRef<uint64_t> places);
+/// Whether a stopped thread has read there since the last call.
+bool hasReadWatched(pid_t thread);
+
+/// Whether an instruction may begin at any address, so that entries may be inside of one.
+constexpr bool hasOddPlaces = breakpoint.size() == 1;
+/// The number of prefixes that an instruction begins with.
+size_t prefixCount(llvm::ArrayRef<uint8_t> instruction);
+/// Whether code ends as compilers end functions: with a return, a branch that does not come back,
+/// or padding. The last byte of these is no prefix.
+bool mayEndFunction(llvm::ArrayRef<uint8_t> code);
+
 /// The relocations that add the load bias to an address, and that call a function for one.
 extern const uint32_t relativeRelocation, resolverRelocation;
 

@@ -1,10 +1,14 @@
 // Sets up LLVM's disassembler for this machine and walks through code with it.
 #include "instructions.h"
 
+#include "arch.h"
+
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
+#include "llvm/MC/MCInstrAnalysis.h"
+#include "llvm/MC/MCInstrInfo.h"
 #include "llvm/MC/MCRegisterInfo.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/MCTargetOptions.h"
@@ -14,6 +18,7 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <memory>
+#include <optional>
 
 using namespace llvm;
 using namespace frontload;
@@ -34,6 +39,8 @@ struct HostDisassembler {
     registers.reset(target->createMCRegInfo(triple));
     assembly.reset(target->createMCAsmInfo(*registers, triple, MCTargetOptions()));
     subtarget.reset(target->createMCSubtargetInfo(triple, "", ""));
+    instructions.reset(target->createMCInstrInfo());
+    analysis.reset(target->createMCInstrAnalysis(instructions.get()));
     context = std::make_unique<MCContext>(triple, assembly.get(), registers.get(), subtarget.get());
     disassembler.reset(target->createMCDisassembler(*subtarget, *context));
   }
@@ -41,23 +48,70 @@ struct HostDisassembler {
   std::unique_ptr<MCRegisterInfo> registers;
   std::unique_ptr<MCAsmInfo> assembly;
   std::unique_ptr<MCSubtargetInfo> subtarget;
+  std::unique_ptr<MCInstrInfo> instructions;
+  std::unique_ptr<MCInstrAnalysis> analysis;
   std::unique_ptr<MCContext> context;
   std::unique_ptr<MCDisassembler> disassembler;
 };
+
+struct Decoded {
+  uint64_t size = 0;              // 0: there is none
+  std::optional<uint64_t> target; // of a jump, if that is fixed
+};
 } // namespace
 
+/// The instruction at an offset in some code.
+static Decoded instructionAt(ArrayRef<uint8_t> code, uint64_t offset) {
+  static HostDisassembler host; // costs milliseconds, and many programs need no disassembler
+  if (!host.disassembler)
+    return {};
+  ArrayRef<uint8_t> bytes = code.drop_front(offset);
+  Decoded found;
+  MCInst decoded;
+  uint64_t part, target;
+  // LLVM takes some prefixes for instructions of their own. A processor does not.
+  for (size_t prefixes = arch::prefixCount(bytes); found.size <= prefixes; found.size += part)
+    if (host.disassembler->getInstruction(decoded, part, bytes.drop_front(found.size), 0,
+                                          nulls()) != MCDisassembler::Success)
+      return {};
+  if (!host.analysis->isCall(decoded) &&
+      host.analysis->evaluateBranch(decoded, offset + found.size - part, part, target))
+    found.target = target;
+  return found;
+}
+
 std::vector<uint64_t> frontload::instructionOffsets(ArrayRef<uint8_t> code) {
-  static HostDisassembler host; // costs milliseconds, and most programs have no split parts
   std::vector<uint64_t> offsets = {0};
   uint64_t offset = 0;
-  while (host.disassembler) {
-    MCInst instruction;
-    uint64_t size;
-    auto status = host.disassembler->getInstruction(instruction, size, code.drop_front(offset),
-                                                    offset, nulls());
-    if (status != MCDisassembler::Success || (offset += size) >= code.size())
+  while (uint64_t size = instructionAt(code, offset).size) {
+    if ((offset += size) >= code.size())
       break;
     offsets.push_back(offset);
   }
   return offsets;
+}
+
+void InstructionStreams::restart(uint64_t offset) {
+  nexts = {offset};
+  covered = offset;
+}
+
+bool InstructionStreams::reach(uint64_t offset) {
+  bool isKnown = true;
+  while (!nexts.empty() && *nexts.begin() < offset) {
+    uint64_t at = *nexts.begin();
+    nexts.erase(nexts.begin());
+    if (at >= end)
+      continue;
+    Decoded instruction = instructionAt(code, at);
+    isKnown &= instruction.size != 0;
+    if (instruction.size == 0)
+      continue;
+    covered = std::max(covered, at + instruction.size);
+    nexts.insert(at + instruction.size);
+    if (instruction.target && *instruction.target > at && *instruction.target < end)
+      nexts.insert(*instruction.target);
+  }
+  nexts.insert(offset);
+  return isKnown && covered <= offset;
 }

@@ -23,7 +23,8 @@ namespace {
 class Witnesses {
 public:
   explicit Witnesses(ArrayRef<CodeRange> codeClaims)
-      : claims(codeClaims), known(claims.size()), changes(claims.size() + 1) {}
+      : claims(codeClaims), known(claims.size()), unwindEnds(claims.size()),
+        changes(claims.size() + 1) {}
 
   /// All of this range is code. Counts from settle() on.
   void covers(uint64_t begin, uint64_t size) {
@@ -31,6 +32,8 @@ public:
         llvm::partition_point(claims, [&](const CodeRange &claim) { return claim.begin < begin; });
     auto end = std::partition_point(
         first, claims.end(), [&](const CodeRange &claim) { return claim.begin - begin < size; });
+    if (first != end && first->begin == begin)
+      unwindEnds[first - claims.begin()] = begin + size;
     ++changes[first - claims.begin()];
     --changes[end - claims.begin()];
   }
@@ -51,6 +54,7 @@ public:
 
   ArrayRef<CodeRange> claims;
   BitVector known;
+  std::vector<uint64_t> unwindEnds;
 
 private:
   std::vector<int64_t> changes; // of the number of covering ranges, from one claim to the next
@@ -267,22 +271,13 @@ const CodeSection *frontload::sectionAt(ArrayRef<CodeSection> sections, uint64_t
   return std::prev(next);
 }
 
-BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
-                               ArrayRef<CodeRange> claims) {
-  Witnesses witnesses(claims);
-  auto sections = elf.sections();
-  if (!sections) {
-    consumeError(sections.takeError());
-    return witnesses.known;
-  }
-  readUnwindInformation(elf, *sections, witnesses);
-  if (witnesses.known.all())
-    return witnesses.known;
-  readLoaderCalls(elf, *sections, witnesses);
+static void hearLoaderAndBranches(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
+                                  ArrayRef<CodeSection> code, Witnesses &witnesses) {
+  readLoaderCalls(elf, sections, witnesses);
   // A large program has millions of branches, and few claims that still need one.
   std::vector<CodeRange> doubted;
   std::vector<unsigned> numbers;
-  for (const auto &[index, claim] : enumerate(claims))
+  for (const auto &[index, claim] : enumerate(witnesses.claims))
     if (!witnesses.known.test(index)) {
       doubted.push_back(claim);
       numbers.push_back(index);
@@ -293,5 +288,18 @@ BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> co
                         [&](uint64_t target) { branches.reaches(target); });
   for (unsigned found : branches.known.set_bits())
     witnesses.known.set(numbers[found]);
-  return witnesses.known;
+}
+
+KnownCode frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
+                               ArrayRef<CodeRange> claims) {
+  Witnesses witnesses(claims);
+  auto sections = elf.sections();
+  if (!sections) {
+    consumeError(sections.takeError());
+    return {std::move(witnesses.known), std::move(witnesses.unwindEnds)};
+  }
+  readUnwindInformation(elf, *sections, witnesses);
+  if (!witnesses.known.all())
+    hearLoaderAndBranches(elf, *sections, code, witnesses);
+  return {std::move(witnesses.known), std::move(witnesses.unwindEnds)};
 }

@@ -14,6 +14,7 @@
 #include "llvm/Object/ELF.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace frontload {
 
@@ -30,10 +31,16 @@ struct CodeRange {
   uint64_t begin, size;
 };
 
+struct KnownCode {
+  llvm::BitVector claims; // which of them have a witness
+  /// Of each claim, the end of the unwind information that begins where the claim does, or 0.
+  std::vector<uint64_t> unwindEnds;
+};
+
 /// Which of `claims` have a witness. `claims` and `code` are sorted, and do not overlap. The file
 /// is untrusted: the work is bounded by its size, or that and a logarithm.
-llvm::BitVector knownCode(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf,
-                          llvm::ArrayRef<CodeSection> code, llvm::ArrayRef<CodeRange> claims);
+KnownCode knownCode(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf,
+                    llvm::ArrayRef<CodeSection> code, llvm::ArrayRef<CodeRange> claims);
 
 } // namespace frontload
 

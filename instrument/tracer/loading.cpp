@@ -55,7 +55,10 @@ static void noteLostRights(pid_t process, StringRef path) {
 }
 
 void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &program, uint64_t bias) {
-  if (program->sites().empty())
+  if (program->hasWritableCode())
+    noteOnce(program->path + ": its writable code is not recorded, since it may change: record it "
+                             "with --data, or --with runtime");
+  else if (program->sites().empty())
     noteOnce(program->path + (program->doubtful() ? ": nothing says which symbols are code, not "
                                                     "recorded: build it with unwind information"
                                                   : ": no symbol table, not recorded"));
@@ -66,6 +69,10 @@ void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &progra
   else if (programs.wantsBlocks() && !program->hasBlocks())
     noteOnce(program->path + ": has no map of its basic blocks that fits its code, so only its "
                              "functions are recorded: compile it with -fbasic-block-address-map");
+  if (program->inside())
+    noteOnce(program->path + ": " + Twine(program->inside()) +
+             " of its functions are not recorded, since they may begin inside of an instruction, "
+             "as behind a prefix: record it with --data, or --with runtime");
   // Breakpoints that would end the program are not planted. Half of the memory left is for the
   // program.
   uint64_t needed = program->plantedBytes();

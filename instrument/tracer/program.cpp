@@ -27,6 +27,7 @@ struct Entry {
   bool isMain = false;      // which only libc calls, by its address
   bool isLeakCheck = false; // of LeakSanitizer, if it is linked into the file
   bool isBlock = false;
+  uint64_t unwindEnd = 0; // of the unwind information that begins here, or 0
 };
 
 /// The names of a symbol table. In an honest file a name may be the end of another one, but all of
@@ -92,14 +93,32 @@ static bool isSplitPartName(StringRef name) {
   return false;
 }
 
-/// The sections of code in order of address; of overlapping ones, the first.
-static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections) {
+/// Whether the program may write a section without asking the kernel first.
+static bool isWritable(Elf::PhdrRange segments, const Elf::Shdr &section) {
+  return llvm::any_of(segments, [&](const Elf::Phdr &segment) {
+    return segment.p_type == ELF::PT_LOAD && (segment.p_flags & ELF::PF_W) &&
+           section.sh_addr - segment.p_vaddr < segment.p_memsz;
+  });
+}
+
+/// The sections of code in order of address; of overlapping ones, the first. Code that is writable
+/// is left out, and `hasWritable` set: packed programs have such code, and decipher it.
+static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
+                                             bool &hasWritable) {
+  constexpr size_t maxSegments = 64; // honest files have few
+  auto segments = elf.program_headers();
+  if (!segments)
+    consumeError(segments.takeError());
   std::vector<CodeSection> found;
   BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
     constexpr uint64_t wanted = ELF::SHF_ALLOC | ELF::SHF_EXECINSTR;
     if ((section.sh_flags & wanted) != wanted || section.sh_type == ELF::SHT_NOBITS)
       continue;
+    if (segments && isWritable(segments->take_front(maxSegments), section)) {
+      hasWritable = true;
+      continue;
+    }
     auto bytes = elf.getSectionContents(section);
     if (!bytes) // a hole in a damaged file: its functions cannot be planted, the others can
       consumeError(bytes.takeError());
@@ -184,10 +203,45 @@ static void dropDoubtful(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
       size = std::min(size, entries[index + 1].address - entry.address);
     claims.push_back({entry.address, size});
   }
-  BitVector known = knownCode(elf, code, claims);
+  KnownCode known = knownCode(elf, code, claims);
+  for (const auto &[index, entry] : enumerate(entries))
+    entry.unwindEnd = known.unwindEnds[index];
   size_t index = 0;
   llvm::erase_if(entries,
-                 [&](const Entry &entry) { return !known.test(index++) && !entry.isMain; });
+                 [&](const Entry &entry) { return !known.claims.test(index++) && !entry.isMain; });
+}
+
+/// Whether no instruction can run on from `before` into an entry: decoding all code would take
+/// seconds. Where unwind information begins, or padding ends, only what is unlike the end of a
+/// function makes a doubt.
+static bool isSeparate(const Entry &entry, ArrayRef<uint8_t> before) {
+  constexpr uint64_t usualAlignment = 16;
+  if (before.empty())
+    return true;
+  if (entry.unwindEnd)
+    return arch::mayEndFunction(before);
+  return entry.address % usualAlignment == 0 && before.back() == arch::breakpoint.back();
+}
+
+/// Leaves out entries that may be inside of an instruction, as those behind a prefix are.
+static void dropInside(ArrayRef<CodeSection> code, std::vector<Entry> &entries) {
+  if (!arch::hasOddPlaces)
+    return;
+  const CodeSection *section = nullptr;
+  InstructionStreams streams({});
+  llvm::erase_if(entries, [&](const Entry &entry) {
+    if (!section || entry.address >= section->end) {
+      section = sectionAt(code, entry.address);
+      streams = InstructionStreams(section->bytes);
+    }
+    uint64_t offset = entry.address - section->begin;
+    if (isSeparate(entry, section->bytes.take_front(offset)))
+      streams.restart(offset);
+    bool isBoundary = streams.reach(offset);
+    if (entry.unwindEnd || !streams.isInside(offset))
+      streams.endAt((entry.unwindEnd ? entry.unwindEnd : section->end) - section->begin);
+    return !isBoundary;
+  });
 }
 
 /// Adds the basic blocks of functions that have a map of them. A part that was split off is entered
@@ -226,7 +280,7 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
     return sections.takeError();
 
   Program program(std::move(*identity));
-  std::vector<CodeSection> code = codeSections(*elf, *sections);
+  std::vector<CodeSection> code = codeSections(*elf, *sections, program.writableCode);
   std::unique_ptr<MemoryBuffer> debug = findDebugFile(*elf, file.getBufferIdentifier());
   MemoryBufferRef symbolFile = debug ? debug->getMemBufferRef() : file;
   auto symbols = ELFFile<Elf>::create(symbolFile.getBuffer());
@@ -246,6 +300,9 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
   size_t all = entries->size();
   dropDoubtful(*elf, code, *entries);
   program.doubtfulCount = all - entries->size();
+  all = entries->size();
+  dropInside(code, *entries);
+  program.insideCount = all - entries->size();
   if (wantsBlocks)
     addBlocks(symbolFile, code, *entries);
 
@@ -284,6 +341,9 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool want
     for (uint64_t start : drop_begin(starts))
       addSite(section, entry.address + start, function);
   }
+  llvm::stable_sort(code, [](auto &a, auto &b) { return a.bytes.size() > b.bytes.size(); });
+  for (const CodeSection &section : ArrayRef(code).take_front(arch::watchLimit))
+    program.largestSections.push_back(section.begin);
   return program;
 }
 
@@ -301,6 +361,14 @@ ArrayRef<Site> Program::sitesOf(uint32_t function) const {
   size_t begin = firstSites[function];
   size_t end = function + 1 < firstSites.size() ? firstSites[function + 1] : siteList.size();
   return sites().slice(begin, end - begin);
+}
+
+ArrayRef<Site> Program::sitesNear(uint64_t address) const {
+  constexpr uint64_t distance = 256;
+  uint64_t begin = address - std::min(address, distance);
+  return sites()
+      .drop_while([&](const Site &site) { return site.address < begin; })
+      .take_while([&](const Site &site) { return site.address - begin < 2 * distance; });
 }
 
 std::optional<uint32_t> Program::functionWithSiteAt(uint64_t address) const {

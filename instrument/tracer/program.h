@@ -39,6 +39,10 @@ public:
   /// In order of address; the sites of one function are neighbours, its entry is the first.
   llvm::ArrayRef<Site> sites() const { return siteList; }
   llvm::ArrayRef<Site> sitesOf(uint32_t function) const;
+  /// The sites in the neighbourhood of an address.
+  llvm::ArrayRef<Site> sitesNear(uint64_t address) const;
+  /// Where the largest sections of code begin.
+  llvm::ArrayRef<uint64_t> codeBegins() const { return largestSections; }
   /// The function that has a site at this address.
   std::optional<uint32_t> functionWithSiteAt(uint64_t address) const;
   uint32_t functionCount() const { return siteList.empty() ? 0 : siteList.back().function + 1; }
@@ -50,6 +54,10 @@ public:
   uint64_t plantedBytes() const;
   /// The number of function symbols without a site, because nothing proves that they are code.
   size_t doubtful() const { return doubtfulCount; }
+  /// The number of functions without a site, because that might be inside of an instruction.
+  size_t inside() const { return insideCount; }
+  /// Whether functions have no site, because the program may rewrite them.
+  bool hasWritableCode() const { return writableCode; }
   bool importsPtrace() const { return ptraceImport; }
   /// Whether it traces processes, or itself: it has LeakSanitizer, or is stripped and imports
   /// ptrace, as a debugger. (If it has symbols, it hardly ever has more than a crash handler.)
@@ -59,10 +67,11 @@ public:
 private:
   explicit Program(ProgramFile file) : ProgramFile(std::move(file)) {}
 
-  bool ptraceImport = false, tracer = false;
-  size_t doubtfulCount = 0;
+  bool ptraceImport = false, tracer = false, writableCode = false;
+  size_t doubtfulCount = 0, insideCount = 0;
   std::vector<Site> siteList;
   std::vector<uint32_t> firstSites; // per function
+  std::vector<uint64_t> largestSections;
   llvm::BitVector blockFunctions;
   llvm::DenseSet<uint32_t> untilFunctions;
 };

@@ -173,10 +173,15 @@ void Tracer::born(pid_t parent, int event) {
 void Tracer::trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler) {
   siginfo_t info = {};
   ptrace(PTRACE_GETSIGINFO, id, nullptr, &info);
+  if (info.si_code == TRAP_HWBKPT && thread.space && arch::hasReadWatched(id)) {
+    thread.space->codeWasRead(id);
+    arch::watchReads(id, {});
+    return resume(id);
+  }
   if (info.si_code == arch::breakpointSignalCode && thread.space) {
     if (auto address = arch::breakpointAddress(id)) {
       AddressSpace::Hit hit = thread.space->hit(id, *address, !isEnding);
-      if (hit.isOurs) {
+      if (hit.isOurs || thread.space->restoreCopy(id, *address)) {
         arch::setProgramCounter(id, *address);
         if (hit.endsRecording)
           endRecording(/*isOnPurpose=*/true);
@@ -221,18 +226,23 @@ static bool hasPendingTrap(pid_t id) {
   __ptrace_peeksiginfo_args range = {0, 0, int(pending.size())};
   long count = ptrace(PTRACE_PEEKSIGINFO, id, &range, pending.data());
   return llvm::any_of(ArrayRef(pending.data(), std::max(count, 0L)), [](const siginfo_t &info) {
-    return info.si_signo == SIGTRAP && info.si_code == arch::breakpointSignalCode;
+    return info.si_signo == SIGTRAP &&
+           (info.si_code == arch::breakpointSignalCode || info.si_code == TRAP_HWBKPT);
   });
 }
 
 void Tracer::resume(pid_t id, int signal) {
-  const Thread &thread = threads[id];
+  Thread &thread = threads[id];
   bool isOver = isEnding || (thread.space && thread.space->isOfTracer());
   if (isOver && !hasPendingTrap(id) && (!thread.space || thread.space->removeBreakpoints(id))) {
+    if (thread.isWatched)
+      arch::watchReads(id, {});
     ptrace(PTRACE_DETACH, id, nullptr, signal);
     threads.erase(id);
     return;
   }
+  if (thread.space && !std::exchange(thread.isWatched, true))
+    arch::watchReads(id, thread.space->watchedPlaces());
   ptrace(loading.followsLibraries() ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
 }
 

@@ -34,6 +34,7 @@ private:
     std::shared_ptr<AddressSpace> space; // none: the program is not recorded
     Loading::Call call;
     bool isEnteringTrapHandler = false;
+    bool isWatched = false;
   };
 
   void follow();
