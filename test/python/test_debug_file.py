@@ -54,7 +54,7 @@ def answers(cli, run, build, path):
              "until": functions.find(elf.read(path), str(path), "helper")}
     with open("names", "w") as names:
         names.write("main\nf3.llvm.7\nhelper\nzeros\n")
-    found["import"] = cli("profile", "--format=lld", "names", "--binary", path).out
+    found["import"] = cli("import", "--format=lld", "names", "--binary", path).out
     for linker in ("lld", "bolt", "gold", "llvm-profdata"):
         found[linker] = cli("order", "ref", "--linker", linker, "--binary", path).out
     found["check"] = re.sub('"file_bytes": .*', "", cli(  # the files themselves differ in size

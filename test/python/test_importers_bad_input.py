@@ -1,4 +1,4 @@
-"""Bad inputs of frontload profile --format: a message with path and line, exit 65, and nothing
+"""Bad inputs of frontload import: a message with path and line, exit 65, and nothing
 written."""
 
 import os
@@ -57,7 +57,7 @@ def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
     path, output = tmp_path / "input", tmp_path / "out"
     path.write_bytes(contents)
     output.write_text("before")
-    said = cli("profile", path, "--format", format, "--program", "app", "-o", output, code=65).err
+    said = cli("import", path, "--format", format, "--program", "app", "-o", output, code=65).err
     assert f"frontload: error: {tmp_path}/{what}" in said
     assert NOTES in said
     assert output.read_text() == "before"
@@ -68,7 +68,7 @@ def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
     ("perf", "uftrace-replay.txt", "uftrace"), ("uftrace", "temporal.txt", "llvm-temporal"),
     ("llvm-temporal", "perf-samples.txt", "perf")])
 def test_a_file_of_another_format_is_refused_by_its_name(cli, format, sample, right):
-    said = cli("profile", DATA / sample, "--format", format, "--program", "app", code=65).err
+    said = cli("import", DATA / sample, "--format", format, "--program", "app", code=65).err
     assert f"not in the format {format}: looks like {right}" in said
     assert f"{NOTES}--format {right}\n" in said
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_opened_is_named(cli, tmp_path):
     descriptor = os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it does not wait
     for name, what in {"missing": "No such file", "dir": "is a directory",
                        "pipe": "is not a file but a stream"}.items():
-        said = cli("profile", "--format=auto", tmp_path / name, "--program", "app", code=2).err
+        said = cli("import", tmp_path / name, "--program", "app", code=2).err
         assert f"{tmp_path / name}: {what}" in said
     os.close(descriptor)
 
@@ -89,14 +89,14 @@ def test_one_bad_input_among_many(cli, tmp_path):
     good, bad = tmp_path / "good", tmp_path / "bad"
     good.write_text("main\nf\n")
     bad.write_bytes(b"main\n\0\n")
-    arguments = ("profile", good, bad, "--format=lld", "--program=app", "-o", tmp_path / "out")
+    arguments = ("import", good, bad, "--format=lld", "--program=app", "-o", tmp_path / "out")
     assert "bad:2: " in cli(*arguments, code=65).err
     assert not (tmp_path / "out").exists()
     said = cli(*arguments, "--allow-partial").err
     assert "bad:2: not text: it has a byte 0x00: this input is left out" in said
     assert "1 of 2 inputs left out" in said
     assert "runs 1\n" in (tmp_path / "out").read_text()
-    said = cli("profile", "--format=auto", bad, "--program", "app", "--allow-partial", code=65).err
+    said = cli("import", bad, "--program", "app", "--allow-partial", code=65).err
     assert "bad: its beginning fits no known format" in said
     assert "none of the inputs can be used" in said
 

@@ -54,7 +54,7 @@ def test_a_recording_by_a_link_is_of_the_program(box, cli, tmp_path):
     cli("profile", "traces", "--program", "./one", "-o", "p")
     assert b"one" in {name.name for name in profile.read("p").touches}
     (tmp_path / "text").write_text(f"app 5/5 1.5: cycles: 12 main ({box.path})\n")
-    said = cli("profile", "--format=perf", "text", "--binary", "one", "-o", "q").err
+    said = cli("import", "--format=perf", "text", "--binary", "one", "-o", "q").err
     assert "1 of 1 name" in said
 
 

@@ -59,12 +59,12 @@ def test_dash_is_stdout(cli, tools, link, startup, tmp_path, monkeypatch):
     for args, beginning in (
             (["order", path, "--linker", "lld", "--binary", program.path], "main\nf1\n"),
             (["profile", "t"], "frontload-startup-profile"),
-            (["profile", "--format=lld", "order", "--program", "app"], "frontload-startup-profile"),
+            (["import", "--format=lld", "order", "--program", "app"], "frontload-startup-profile"),
             (["report", "f.json"], "<!DOCTYPE html>")):
         plain = "" if args[0] == "report" else cli(*args).out
         shown = cli(*args, "-o", "-").out
         assert shown.lower().startswith(beginning.lower()) and plain in ("", shown)
-    for args in (["profile", "t"], ["profile", "--format=lld", "order"]):
+    for args in (["profile", "t"], ["import", "--format=lld", "order"]):
         # Of a program by its name or path.
         assert (cli(*args, "--program", "app").out == cli(*args, "--program", "./app").out
                 == cli(*args, "--program", "/elsewhere/app").out != "")

@@ -15,8 +15,8 @@ STRIPS = "it strips the names that are recorded and checked"
 STRIP_LAST = "link without -s, and strip last: strip keeps the front"
 _STRIPPING = DROPPED, STRIPS, STRIP_LAST
 _ORDERING = (DROPPED, "both decide the order of sections",
-             "take it out: a startup profile takes its place (frontload profile --format reads "
-             "order files)")
+             "take it out: a startup profile takes its place (frontload import reads order "
+             "files)")
 _OURS = REPLACED, "", ""
 _WRITING = DROPPED, "it writes a file that belongs to the build", ""
 _PLACING = REFUSED, "it decides where sections lie in memory", "link without it"

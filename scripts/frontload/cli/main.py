@@ -32,6 +32,7 @@ EVERYDAY_VERBS = {
 }
 # Verbs that fewer people need.
 OTHER_VERBS = {
+    "import": "make a startup profile from other tools' files",
     "show": "show what is in traces, profiles and reading lists",
     "files": "merge lists of what starts read of all their files",
     "predict": "predict cold starts on other storage devices",
@@ -106,7 +107,8 @@ def verb_parser(name: str) -> Parser:
     if packages.missing():
         print(packages.explanation(), file=sys.stderr)
         raise SystemExit(errors.EXIT_USAGE)
-    module = importlib.import_module(f"frontload.verbs.{name}")
+    module = importlib.import_module(
+        f"frontload.verbs.{'importing' if name == 'import' else name}")
     parser = module.make_parser()
     parser.set_defaults(run=module.run, usage_error=parser.error)
     add_loudness(parser)

@@ -1,15 +1,12 @@
-"""frontload profile: makes a startup profile out of traces, other profiles, and other tools' files.
-"""
+"""frontload profile: makes a startup profile out of traces and other profiles."""
 
 import argparse
 import os
 from typing import TYPE_CHECKING
 
-from frontload import importers
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
 from frontload.cli.arguments import (
-    DEFAULT_MIN_MATCH,
     count,
     generation,
     percentage,
@@ -29,11 +26,6 @@ The same inputs give the same bytes in any order. To give a trace its names, pro
 binary that was recorded, which must still be there unchanged. Constants and strings have no symbol;
 the map of the recorded link gives them a name.
 
-With --format, the inputs are order files and traces of other tools, each of which is one run or
-several. With --binary, their names become functions or data of that program, and names that it does
-not have are left out and counted; without it, all names are taken for functions. docs/import.md
-explains for each format how to make such a file and what it can contain.
-
 With --generation, the runs of the traces get a label, and a profile can be renewed with each build:
 a run of each generation counts twice as often as one of the generation before, and only the newest
 generations are kept. So what no build touches any more fades, and goes. The newest generation that
@@ -51,21 +43,14 @@ frontload profile traces --map app.map -o app.startup
 frontload profile traces --role renderer -o renderer.startup
 # renewed by the build 2.10: what it no longer touches counts half, then a quarter
 frontload profile app.startup traces --generation 2.10 -o app.startup
-# from an order file for another linker, or another tool's trace
-frontload profile --format auto old.order --binary app -o app.startup
-# from the output of perf script
-frontload profile --format perf start.txt --program app -o app.startup
 # from scenarios, one of which is more common
 frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
 """
-AUTO = "auto"
-EXIT_STATUS = {"1": "with --format: fewer than --min-match percent of the names are in --binary"}
 
 
 def make_parser() -> Parser:
     parser = Parser(
-        "frontload profile", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
-        lists={"formats": {each.name: each.made_by for each in importers.FORMATS.values()}})
+        "frontload profile", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("inputs", metavar="TRACE", nargs="*",
                         help="a trace, a folder of traces, a startup profile, or @FILE, which "
                         "lists such inputs, one a line (@-: a list on stdin)")
@@ -86,12 +71,6 @@ def make_parser() -> Parser:
                         "be repeated, for other builds of it")
     parser.add_argument("--map", metavar="FILE",
                         help="the map that lld wrote (-Wl,-Map=FILE) when it linked the program")
-    parser.add_argument("--format", choices=(AUTO, *importers.FORMATS), metavar="FORMAT",
-                        help="read other tools' files of this format, see below (auto: what each "
-                        "looks like)")
-    parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
-                        default=DEFAULT_MIN_MATCH, help="with --format and --binary: fail if less "
-                        "than this share of the names is found (default %(default)g)")
     parser.add_argument("--min-share", metavar="PERCENT", type=percentage, default=0.0,
                         help="leave out names that fewer than PERCENT of the runs touched")
     parser.add_argument("--generation", metavar="LABEL", type=generation,
@@ -134,26 +113,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _merged(args: argparse.Namespace) -> "Profile":
     from frontload.base import workers
-    from frontload.importers import runs
     from frontload.profile import inputs, merge
 
     given = [*((path, 1) for path in args.inputs), *args.weighted_input]
     if not given:
         raise Failure("no input", note="give traces, folders of traces, or startup profiles")
-    if args.format and len(args.binary) > 1:
-        raise Failure("--binary: with --format, only one program can decide what names mean",
-                      note="import the files of each build apart, and merge the profiles")
     merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial,
                           roles=args.role, jobs=args.jobs or workers.count(),
                           generation=args.generation or "")
     messages = merger.diagnostics
     try:
-        if args.format:
-            runs.add(merger, list(inputs.expand(given, messages, folders=False)), args.program,
-                     next(iter(args.binary), None), None if args.format == AUTO else args.format,
-                     args.min_match)
-        else:
-            merger.add_all(list(inputs.expand(given, messages)))
+        merger.add_all(list(inputs.expand(given, messages)))
         return merger.result()
     finally:
         messages.show()

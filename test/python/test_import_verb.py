@@ -1,4 +1,4 @@
-"""frontload profile --format, end to end: what files of other tools become, with and without the
+"""frontload import, end to end: what files of other tools become, with and without the
 program."""
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from frontload.profile import format as profile
 
 pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"
-PROFILE = "profile", "--format=auto"
+IMPORT = ("import",)
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def imported(cli, tmp_path):
     """imported(*arguments): runs the verb; returns what it wrote, and said."""
 
     def imported(*arguments, code=0):
-        result = cli(*PROFILE, *arguments, "-o", tmp_path / "app.startup", code=code)
+        result = cli(*IMPORT, *arguments, "-o", tmp_path / "app.startup", code=code)
         return profile.read(tmp_path / "app.startup"), result.err
 
     return imported
@@ -60,7 +60,7 @@ def test_without_the_program_names_are_functions(cli, imported, order):
     assert entries(read) == [("function", "text", b"f", b""), ("data", "data", b"d", b""),
                              ("data", "relro", b"r", b"")]
     assert read.program == b"tool"
-    assert "--binary PATH or --program NAME" in cli(*PROFILE, order("main"), code=2).err
+    assert "--binary PATH or --program NAME" in cli(*IMPORT, order("main"), code=2).err
 
 
 def test_inputs_are_runs_and_merge(imported, order):
@@ -86,15 +86,15 @@ def test_traces_of_a_temporal_profile_are_runs_as_many_as_they_weigh(imported, t
 def test_too_few_names_fail_and_leave_the_output(link, cli, order, tmp_path):
     program, path = link().path, order("main", "gone", "away", "f1")
     (tmp_path / "out").write_text("before")
-    result = cli(*PROFILE, path, "--binary", program, "-o", tmp_path / "out", code=1)
+    result = cli(*IMPORT, path, "--binary", program, "-o", tmp_path / "out", code=1)
     assert "2 of 4 names found (50.00%), less than 80%" in result.err
     assert "missing: gone, away" in result.err
     assert (tmp_path / "out").read_text() == "before"
-    cli(*PROFILE, path, "--binary", program, "--min-match", "50", "-o", tmp_path / "out")
+    cli(*IMPORT, path, "--binary", program, "--min-match", "50", "-o", tmp_path / "out")
     assert entries(profile.read(tmp_path / "out")) == [("function", "text", b"main", b""),
                                                        ("function", "text", b"f1", b"")]
     nothing = order("gone", name="nothing")
-    result = cli(*PROFILE, nothing, "--binary", program, "--min-match", "0", code=65)
+    result = cli(*IMPORT, nothing, "--binary", program, "--min-match", "0", code=65)
     assert "the program has none of the names in the inputs" in result.err
 
 
@@ -112,11 +112,11 @@ def test_symbols_may_look_like_prose_patterns_and_demangled_names(link, cli, ord
                         for number, name in enumerate(ZIG, 2))
     program = link(source=functions + "int main(int c, char **v) { return z2(z3(z4(c))); }")
     path = order(*(line.format(name, at) for at, name in enumerate((*ZIG, "main"))))
-    said = cli("profile", "--format", format, path, "--binary", program.path, "-o",
+    said = cli("import", "--format", format, path, "--binary", program.path, "-o",
                tmp_path / "out").err
     assert "4 of 4 names found" in said
     assert [name[2].decode() for name in entries(profile.read(tmp_path / "out"))] == [*ZIG, "main"]
-    result = cli("profile", "--format", format, path, "--program", "app", code=None)
+    result = cli("import", "--format", format, path, "--program", "app", code=None)
     assert "left out: " in result.err or "the program with --binary" in result.err
 
 
@@ -186,10 +186,10 @@ def test_a_program_that_no_sample_hit(link, cli, tmp_path):
     """If it is given, the remedy is to sample it more often; else another one may be meant."""
     text = tmp_path / "text"
     text.write_text("app 5/5 1.5: 7 cycles:u: 12 malloc+0x1 (/lib/libc.so.6)\n")
-    said = cli(*PROFILE, text, "--program", "app", code=65).err
+    said = cli(*IMPORT, text, "--program", "app", code=65).err
     assert "no sample is in a function of app" in said and "/lib/libc.so.6 (1)" in said
     assert "frontload: note: choose one with --program NAME\n" in said
-    said = cli(*PROFILE, text, "--binary", link().path, code=65).err
+    said = cli(*IMPORT, text, "--binary", link().path, code=65).err
     assert "frontload: note: sample more often, or set a uprobe" in said
 
 
