@@ -146,7 +146,8 @@ class Symbol:
 
 
 class Image:
-    """Sections and symbols of a linked file."""
+    """Sections and symbols of a linked file. The front's code is part of .text; a symbol in it has
+    the section `.text.front` here."""
 
     def __init__(self, path: Path):
         with path.open("rb") as stream:
@@ -154,13 +155,20 @@ class Image:
             sections = list(elf.iter_sections())
             self.sections = {s.name: s.header for s in sections}
             self.order = [s.name for s in sections]
+            padding = elf.get_section_by_name(".data.padding")
+            order = "little" if elf.little_endian else "big"
+            self.code_end = self.sections[".text"]["sh_addr"] + int.from_bytes(
+                padding.data()[:8], order) if padding else 0
             self.symbols: dict[str, Symbol] = {}
             table = elf.get_section_by_name(".symtab")
             for symbol in table.iter_symbols() if table else ():
                 index = symbol["st_shndx"]
                 if isinstance(index, int) and symbol.name:
-                    self.symbols[symbol.name] = Symbol(symbol["st_value"], symbol["st_size"],
-                                                       sections[index].name)
+                    is_front = (sections[index].name == ".text"
+                                and symbol["st_value"] < self.code_end)
+                    self.symbols[symbol.name] = Symbol(
+                        symbol["st_value"], symbol["st_size"],
+                        ".text.front" if is_front else sections[index].name)
 
     def section_of(self, name: str) -> str:
         return self.symbols[name].section
@@ -207,9 +215,16 @@ class Linked:
     def missing(self) -> set[str]:
         return {name["name"] for name in self.names["missing"]}
 
+    def is_in_front(self, offset: int) -> bool:
+        """The strings that are not hot are not, though its code lies behind them."""
+        strings = self.image.sections.get(".rodata.strings", {"sh_offset": 0, "sh_size": 0})
+        behind = offset - strings["sh_offset"]
+        return offset < self.end and not (
+            self.report["front"]["strings"] <= behind < strings["sh_size"])
+
     def front_has(self, content: bytes) -> bool:
         """Whether the file's first such content is in the front."""
-        return self.path.read_bytes().index(content) < self.end
+        return self.is_in_front(self.path.read_bytes().index(content))
 
 
 def front(folder: Path, *arguments, entries=("main",), output: str = "out", driver=None,

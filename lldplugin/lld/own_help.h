@@ -29,9 +29,8 @@ options:
                           the program has that code inside and needs no library; the code runs
                           when the relative relocations are done, and so somewhat later
   --min-match=PERCENT     fail if fewer of the profile's names are found (default: 80; 0: never)
-  --front-align=SIZE      begin the code of the front, and the code behind it, at a multiple of SIZE
-                          in file and memory, for large folios: 64K or 2M (default: no more than a
-                          page; it costs up to twice SIZE of padding)
+  --front-align=SIZE      begin the code at a multiple of SIZE in file and memory, for large folios:
+                          64K or 2M (default: no more than a page; it costs up to SIZE of padding)
   --front-always          keep the front even if a cold start would read more with it than without
                           it; by default, such a file is linked again without a front
   --front-never           link without a front; the profile stays a dependency of the output

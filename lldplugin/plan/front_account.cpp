@@ -115,7 +115,7 @@ void FrontAccount::finishStrings() {
 
 StringMap<uint64_t> FrontAccount::wantedBytes() const {
   static constexpr std::pair<Pattern, StringRef> outputs[] = {{Pattern::Rodata, frontRodataSection},
-                                                              {Pattern::Text, frontTextSection},
+                                                              {Pattern::Text, ".text"},
                                                               {Pattern::Data, frontDataSection},
                                                               {Pattern::Relro, ".data.rel.ro"}};
   StringMap<uint64_t> result;

@@ -51,7 +51,7 @@ namespace {
 enum class Rights : uint8_t { Read, Execute, Relro, Write };
 constexpr unsigned numRights = 4;
 
-/// Where they lie with one (front_script.cpp). The front ends before the merged strings.
+/// Where they lie with one (front_script.cpp).
 enum class Part : uint8_t {
   Headers,
   Constants,
@@ -59,8 +59,8 @@ enum class Part : uint8_t {
   Data,
   Relocations,
   FrontRodata,
-  FrontText,
   Strings,
+  FrontText, ///< the front ends here
   Text,
   Rodata,
   RestOfData,
@@ -254,8 +254,8 @@ void LiveSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
     bool isRead = pattern ? planned && placement.isOfAllRuns(*planned)
                           : part != Part::Relro || !placement.uses(Pattern::Relro);
     visit({section.sh_size, std::max<uint64_t>(section.sh_addralign, 1), rights, part, last.number,
-           pattern && planned ? planned->order : UINT32_MAX, part < Part::Strings && isRead, number,
-           uint32_t(index), planned});
+           pattern && planned ? planned->order : UINT32_MAX,
+           part < Part::Text && part != Part::Strings && isRead, number, uint32_t(index), planned});
   }
 }
 

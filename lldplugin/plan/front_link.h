@@ -30,8 +30,8 @@ struct LinkTraits {
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
-  /// The front's code, and the code behind the front, begin at a multiple of this, in bytes, in the
-  /// file as in memory. 0: of nothing in particular.
+  /// The code begins at a multiple of this, in bytes, in the file as in memory. 0: of nothing in
+  /// particular.
   uint64_t frontAlign = 0;
   /// -z max-page-size; 0: what lld has for the machine.
   uint64_t maxPage = 0;

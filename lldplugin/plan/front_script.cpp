@@ -34,10 +34,6 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-static bool isCode(Pattern pattern) {
-  return pattern == Pattern::Text || pattern == Pattern::NextText;
-}
-
 std::string frontScript(const PatternSet &patterns, Selection selection,
                         const ScriptTraits &traits) {
   std::string text;
@@ -45,19 +41,17 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   // lld adds sections without a place to the last list of an output section, and orders each list
   // by itself (PGO), so sections in first-touch order have a list of their own.
   StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
-  std::string align =
-      traits.codeAlign ? " : ALIGN(" + std::to_string(traits.codeAlign) + ") " : " : ";
-  auto section = [&](StringRef name, Pattern pattern) {
-    if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
-         << inputsOf(pattern, selection) << ")" << rest << " }\n";
+  auto uses = [&](Pattern pattern) { return patterns[static_cast<unsigned>(pattern)]; };
+  auto list = [&](Pattern pattern) {
+    return uses(pattern) ? " *(" + inputsOf(pattern, selection) + ")" : std::string();
   };
   // A section that is there in any case.
   auto placed = [&](StringRef name, Pattern pattern) {
-    if (patterns[static_cast<unsigned>(pattern)])
-      section(name, pattern);
-    else
-      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ }\n";
+    os << "  " << name << " : {" << list(pattern) << (uses(pattern) ? rest : "") << " }\n";
+  };
+  auto section = [&](StringRef name, Pattern pattern) {
+    if (uses(pattern))
+      placed(name, pattern);
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads .dynamic, the names of the needed libraries and of their versions, and how
@@ -71,9 +65,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
          {".gnu.version", ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
       os << "  " << name << " : { }\n";
     section(frontRodataSection, Pattern::Rodata);
-    for (StringRef name : {".init", ".fini", ".plt", ".iplt"})
-      os << "  " << name << " : { }\n";
-    section(frontTextSection, Pattern::Text);
+    section(stringsSection, Pattern::Strings);
   };
   if (!traits.dataIsFirst)
     constants();
@@ -86,20 +78,23 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   // out of shared libraries have a section without contents, .bss.rel.ro. The next section in
   // memory would be nearer to it in the file; as a part of a section with contents, which the
   // note's object sees to, .bss.rel.ro is in the file as well.
-  os << "  .data.rel.ro : {";
-  bool hasRelro = patterns[static_cast<unsigned>(Pattern::Relro)];
-  if (hasRelro)
-    os << " *(" << inputsOf(Pattern::Relro, selection) << ")";
+  os << "  .data.rel.ro : {" << list(Pattern::Relro);
   if (traits.copiesConstants)
     os << " *(.bss.rel.ro)";
-  os << (hasRelro ? rest : "") << " }\n";
+  os << (uses(Pattern::Relro) ? rest : "") << " }\n";
   os << "}\n";
   os << "SECTIONS {\n";
   if (traits.dataIsFirst)
     constants();
-  section(stringsSection, Pattern::Strings);
-  // Sections that have no place yet come to these as well.
-  placed(".text", Pattern::NextText);
+  for (StringRef name : {".init", ".fini", ".plt", ".iplt"})
+    os << "  " << name << " : { }\n";
+  // All code is one section, as valgrind looks up lines in .text only. Sections that have no place
+  // yet come to its end as well.
+  os << "  .text :";
+  if (traits.codeAlign)
+    os << " ALIGN(" << traits.codeAlign << ")";
+  os << " {" << list(Pattern::Text) << " HIDDEN(" << frontCodeSymbol << " = ADDR(.text) - .);"
+     << list(Pattern::NextText) << (uses(Pattern::NextText) ? rest : "") << " }\n";
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. Without a place here, lld would put them where it finds the first code: in
   // the front.
@@ -112,8 +107,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
         "  .eh_frame_hdr : { }\n"
         "  .eh_frame : { }\n";
   // The kernel clears the rest of a page behind the file's contents; here there is no rest.
-  os << "  .data : { }\n"
-        "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
+  os << "  .data : { }\n  " << paddingSection << " : { QUAD(0 - " << frontCodeSymbol
+     << ") . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   os << "} INSERT BEFORE .bss;\n";
   return text;
 }
@@ -131,6 +126,9 @@ std::string symbolsScript() {
       os << " + SIZEOF(.text." << kind << ")";
     os << ");\n";
   }
+  // .text gives it its value. Here it gets a place in the symbol table that does not depend on when
+  // lld reads the rest of the script.
+  os << "HIDDEN(" << frontCodeSymbol << " = " << frontCodeSymbol << ");\n";
   return text;
 }
 

@@ -17,14 +17,20 @@
 
 namespace frontload {
 
-/// The output sections that hold the startup set's code, constants and data. The rest stays in
-/// .text, .rodata and .data, which follow the front.
-constexpr llvm::StringLiteral frontTextSection = ".text.front";
+/// The output sections that hold the startup set's constants and data. The rest stays in .rodata
+/// and .data. The startup set's code begins .text: all code lies together, as crash reporters and
+/// valgrind expect.
 constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
 constexpr llvm::StringLiteral frontDataSection = ".data.front";
-/// The output section of the merged strings. Those of startup are at its beginning and end the
-/// front; the others follow.
+/// The output section of the merged strings, between the front's constants and its code. It begins
+/// with the strings of startup.
 constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
+/// The output section that fills the last page before .bss. It begins with the size of the front's
+/// code, in 8 bytes, which stripped files have too (scripts/frontload/elf/front.py).
+constexpr llvm::StringLiteral paddingSection = ".data.padding";
+/// A local symbol for that size. Its value is less than zero, so that no tool takes it for an
+/// address: BOLT loops if an absolute symbol has that of code.
+constexpr llvm::StringLiteral frontCodeSymbol = "__frontload_code_size";
 
 /// Kinds of code, each with an output section .text.KIND if the linker keeps them apart.
 constexpr llvm::StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
@@ -57,7 +63,7 @@ struct OutputsBehind {
 
 /// What of a link decides the script, besides its patterns.
 struct ScriptTraits {
-  /// If not 0, the front's code and the code behind it begin at a multiple of it.
+  /// If not 0, the code begins at a multiple of it.
   uint64_t codeAlign = 0;
   /// Whether the loader may copy constants of shared libraries into the output.
   bool copiesConstants = false;

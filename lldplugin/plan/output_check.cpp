@@ -77,14 +77,29 @@ uint64_t Front::read() const {
   return sum;
 }
 
-/// The output sections that the rest begins with; see frontScript().
-static bool isOfRest(StringRef name) {
-  return name == stringsSection || is_contained({".text", ".rodata", ".data"}, name);
+/// The output sections that gather the front's input sections, and nothing else.
+static bool isOfFront(StringRef name) {
+  return is_contained({frontRodataSection, frontDataSection}, name);
 }
 
-/// The output sections that gather the front's input sections.
-static bool isOfFront(StringRef name) {
-  return is_contained({frontTextSection, frontRodataSection, frontDataSection}, name);
+/// How many bytes of .text are the front's; 0 in a file that no script of ours laid out.
+template <class ELFT> static Expected<uint64_t> sizeOfFrontCode(const ELFFile<ELFT> &file) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    auto name = file.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (*name != paddingSection || section.sh_type == ELF::SHT_NOBITS)
+      continue;
+    auto contents = file.getSectionContents(section);
+    if (!contents)
+      return contents.takeError();
+    if (contents->size() >= sizeof(uint64_t))
+      return support::endian::read<uint64_t>(contents->data(), ELFT::Endianness);
+  }
+  return 0;
 }
 
 /// Whether another section holds bytes that the loader reads or writes, or code that runs before
@@ -161,8 +176,8 @@ static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t addres
   }
 }
 
-/// Finds the front: from the beginning of the file to its last section, or to the end of the hot
-/// strings behind it, without unwanted sections.
+/// Finds the front: from the beginning of the file to the end of the front's code, without unwanted
+/// sections and the strings that are not hot.
 template <class ELFT>
 static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &facts,
                                  HotStrings &strings) {
@@ -177,8 +192,11 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
     StringRef name;
     const Shdr *section;
   };
+  auto sizeOfCode = sizeOfFrontCode(file);
+  if (!sizeOfCode)
+    return sizeOfCode.takeError();
   std::vector<Loaded> loaded;
-  uint64_t cold = UINT64_MAX;
+  uint64_t cold = UINT64_MAX; // the offset of the rest, which begins within .text
   for (const auto &section : *sections) {
     if (!(section.sh_flags & ELF::SHF_ALLOC) || section.sh_type == ELF::SHT_NOBITS)
       continue;
@@ -191,8 +209,12 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
     // An empty section may lie anywhere in memory, also in no segment.
     if (section.sh_size)
       loaded.push_back({*name, &section});
-    if (isOfRest(*name))
-      cold = std::min<uint64_t>(cold, section.sh_offset);
+    if (is_contained({".text", ".rodata", ".data"}, *name)) {
+      uint64_t before = *name == ".text" ? *sizeOfCode : 0;
+      if (before > section.sh_size)
+        return createStringError("the front's code does not end in " + *name);
+      cold = std::min<uint64_t>(cold, section.sh_offset + before);
+    }
   }
   llvm::stable_sort(loaded, [](const Loaded &a, const Loaded &b) {
     return a.section->sh_offset < b.section->sh_offset;
@@ -215,17 +237,18 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
   for (auto [name, section] : loaded) {
     if (isOfFront(name) && section->sh_offset > cold)
       return createStringError(name + " lies after what is not in the front");
-    uint64_t bytes = section->sh_size;
-    if (section->sh_offset >= cold && name == stringsSection) {
+    uint64_t end = section->sh_offset + section->sh_size;
+    uint64_t bytes = std::min<uint64_t>(end, cold) - std::min<uint64_t>(section->sh_offset, cold);
+    if (bytes && name == stringsSection) {
       auto contents = file.getSectionContents(*section);
       if (!contents)
         return contents.takeError();
       front.strings = bytes = strings.placePrefix(toStringRef(*contents));
-    } else if (section->sh_offset >= cold || is_contained(facts.unwanted, name)) {
+    } else if (is_contained(facts.unwanted, name)) {
       bytes = 0;
     } else if (auto wanted = facts.wantedBytes.find(name); wanted != facts.wantedBytes.end()) {
       bytes = std::min(bytes, wanted->second);
-    } else if (!isOfFront(name) && !isLoaderS(name, *section, isRelocated)) {
+    } else if (name != ".text" && !isOfFront(name) && !isLoaderS(name, *section, isRelocated)) {
       front.unnamed += bytes;
     }
     if (bytes) {

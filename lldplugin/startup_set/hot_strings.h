@@ -4,8 +4,7 @@
 // reads are scattered: on cc1 165 KB of 2.4 MB. A linker that orders merged strings by a few
 // leading bits of their hashes (lld's shards) can be given an order by changing the hashes: here
 // hot strings get the lowest bits, and no other string gets them. So the section begins with the
-// hot strings, after which the front ends, and no string is split from its section, kept twice, or
-// written by us.
+// hot strings, and no string is split from its section, kept twice, or written by us.
 //
 // Strings are identified by their contents, which survive a relink, whatever their object is.
 //

@@ -66,7 +66,7 @@ def test_versions(tmp_path, version):
     assert linked.names["placed"] == len(HOT) + len(hot) and not linked.missing
     assert {i for i in range(400) if linked.front_has(b"string number %d\0" % i)} == hot
     order = [name for name in linked.image.order if name.startswith(".text")]
-    assert order == [".text.front", ".text", ".text.unlikely"]
+    assert order == [".text", ".text.unlikely"]
 
 
 def test_map_and_dependencies(tmp_path, program, profile):

@@ -37,8 +37,8 @@ def test_kinds_of_code_with_output_sections_of_their_own(tmp_path, program):
     assert image.sections_of("main", "work") == {".text.front"}
     assert image.sections_of("work.cold", "complain") == {".text.unlikely"}
     order = [name for name in image.order if name.startswith(".text")]
-    assert order[:2] == [".text.front", ".text"]
-    assert set(order[2:]) == {f".text.{kind}" for kind in ("unlikely", *KINDS)}
+    assert order[0] == ".text"
+    assert set(order[1:]) == {f".text.{kind}" for kind in ("unlikely", *KINDS)}
     assert image.order.index(".text") > image.order.index(".data.front")
     assert all(image.is_ordered(name, "etext") for name in ("work.cold", "complain", "other"))
 
@@ -62,7 +62,7 @@ def test_cold_parts_that_may_be_needed(tmp_path, program, header, flags):
     image = Image(tmp_path / "out")
     assert image.sections_of("work.cold", "helper") == {".text"}
     assert image.is_ordered("work.cold", "helper")
-    assert image.symbols["work.cold"].address == image.sections[".text"]["sh_addr"]
+    assert 0 <= image.symbols["work.cold"].address - image.code_end < 16
 
 
 @pytest.mark.parametrize("flags", [[], [PREFIXES]])

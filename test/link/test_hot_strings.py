@@ -44,7 +44,7 @@ def program(tmp_path, compiler):
     return compile_source(tmp_path, PROGRAMS / "strings.c", compiler=compiler)
 
 
-def test_recorded_strings_end_the_front(program, compiler, check_program):
+def test_recorded_strings_are_in_the_front(program, compiler, check_program):
     """Those of the profile, whoever refers to them: with high bytes, of 10 kB, and shared ones."""
     recorded = [*contents_of("hot"), b"shared by readers"]
     linked = check_program(program, entries=[
@@ -52,17 +52,18 @@ def test_recorded_strings_end_the_front(program, compiler, check_program):
     content = with_begun_strings(linked.path)
     for text in (*recorded, *contents_of("cold")):  # each is there once, not as an end of others
         assert content.count(NUL + text + NUL) == 1, text[:40]
-        assert (content.index(NUL + text + NUL) < linked.end) == (text in recorded), text[:40]
-    # And nothing else: from the beginning of the section to the end of the front.
+        assert linked.is_in_front(content.index(NUL + text + NUL) + 1) == (text in recorded)
+    # And nothing else.
     start = linked.image.sections[".rodata.strings"]["sh_offset"]
+    end = start + linked.report["front"]["strings"]
     # gcc aligns longer ones, which are in another section then.
     limit = 31 if compiler == "gcc" else 100000
-    assert sorted(content[start:linked.end].split(NUL)[:-1]) == sorted(
+    assert sorted(content[start:end].split(NUL)[:-1]) == sorted(
         [b"", *(t for t in recorded if len(t) < limit)])
     assert not linked.missing
 
 
-def test_strings_by_reference_end_the_front(program, compiler, check_program):
+def test_strings_by_reference_are_in_the_front(program, compiler, check_program):
     """Without a record, those that startup functions, and their tables, refer to; long ones, which
     gcc aligns to 8 bytes, and wide ones, with those of the same section."""
     linked = check_program(program)

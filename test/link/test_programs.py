@@ -40,7 +40,7 @@ def test_program_runs_as_before(tmp_path, run, name, mode):
     assert image.sections_of(*names) == {".text.front"} and image.is_ordered(*names)
     cold = [n for n, s in image.symbols.items() if "cold_" in n and "text" in s.section]
     assert image.sections_of(*cold) <= {".text"}
-    parts = [".data.front", ".text.front", ".text", ".eh_frame", ".data", ".bss"]
+    parts = [".data.front", ".text", ".eh_frame", ".data", ".bss"]
     offsets = [image.sections[name]["sh_offset"] for name in parts if name in image.sections]
     assert offsets == sorted(offsets)
     assert is_linear(linked.path)

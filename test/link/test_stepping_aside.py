@@ -55,7 +55,7 @@ def test_a_small_program_is_linked_as_by_lld(tmp_path, program, profile):
     before = set(tmp_path.iterdir())
     result = run(tmp_path, program, f"-Map={tmp_path / 'map'}")
     assert {path.name for path in set(tmp_path.iterdir()) - before} == {"out", "map", "report"}
-    assert ".text.front" not in (tmp_path / "map").read_text()
+    assert "__frontload" not in (tmp_path / "map").read_text()
     assert is_plain(tmp_path, program)
     assert "linked without a front: a cold start may read" in result.stderr
     assert ALWAYS in result.stderr
@@ -134,5 +134,5 @@ def test_what_is_shown_is_of_the_file_that_stays(tmp_path, program, profile):
     which file will be."""
     result = run(tmp_path, program, "-Map=/dev/stdout")
     assert result.stdout.count("VMA") == 1
-    assert ".text.front" not in result.stdout
+    assert "__frontload" not in result.stdout
     assert is_plain(tmp_path, program)

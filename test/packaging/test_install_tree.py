@@ -49,7 +49,7 @@ def test_an_installation_has_exactly_this(installation, libdir):
 
 
 def has_front(program: Path) -> bool:
-    return ".text.front" in checked("readelf", "--sections", "--wide", program)
+    return ".note.frontload" in checked("readelf", "--sections", "--wide", program)
 
 
 def test_a_moved_prefix_works(worked, link_options, tmp_path):

@@ -82,7 +82,7 @@ def test_from_no_profile_to_the_final_program(project):
     said = project.configure("use")
     assert "there is no PGO profile yet" in said and "there is no startup profile yet" in said
     project.make()
-    assert ".text.front" not in project.image().order
+    assert ".note.frontload" not in project.image().order
 
     project.configure("record")
     project.make("frontload-train")

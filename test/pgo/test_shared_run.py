@@ -54,7 +54,7 @@ def test_both_profiles_fit_the_final_program(shared):
     parts = cold_parts(image)
     assert "check.cold" in parts and image.sections_of(*parts) == {".text"}
     first = min(image.symbols[name].address for name in parts)
-    assert first == image.sections[".text"]["sh_addr"]
+    assert 0 <= first - image.code_end < 16
     exact = shared.record_final("tool", "late", "one")
     frontload("check", shared.folder / "tool", "--profile", exact, "--min-coverage", "80")
 

@@ -210,7 +210,7 @@ def test_in_place_replaces_the_program(auto, made, run):
     assert found["replaced"] and found["output"] == str(made)
     assert left(made) == ["app", "app.startup"]
     assert run(made).stdout == expected
-    assert b".text.front" in made.read_bytes() and made.stat().st_mode & 0o777 == 0o750
+    assert b".note.frontload" in made.read_bytes() and made.stat().st_mode & 0o777 == 0o750
 
 
 def test_an_interrupted_trial_leaves_nothing(spawn, build, app, script, tmp_path):

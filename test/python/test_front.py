@@ -76,7 +76,7 @@ def test_a_wrong_note_is_none(noted, fields):
 
 def test_without_a_note_sections_say_it():
     """The front ends before what holds the rest; without that, where the file's contents end."""
-    marked = [Loaded(b".dynstr", 0, 10), Loaded(b".text.front", 10, 10)]
+    marked = [Loaded(b".dynstr", 0, 10), Loaded(b".data.front", 10, 10)]
     rest = [Loaded(b".text", 60, 5), Loaded(b".rodata", 40, 5)]
     assert front.end_by_sections([*marked, *rest]) == 40
     assert front.end_by_sections(marked) == 20

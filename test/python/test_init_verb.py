@@ -266,7 +266,7 @@ def test_the_lines_for_make_make_a_front(init, run, tmp_path):
     source = auto_project.write(tmp_path, "Makefile")
     app = auto_project.with_make(source)
     run("sh", "-ec", lines(init("--arguments", "now", source)), cwd=source)
-    assert (source / "startup/app.startup").exists() and b".text.front" in app.read_bytes()
+    assert (source / "startup/app.startup").exists() and b".note.frontload" in app.read_bytes()
 
 
 @needs("ptrace")
@@ -278,5 +278,5 @@ def test_the_lines_for_cmake_make_a_front(init, say, run, source):
         for line in step["lines"]:
             run("sh", "-ec", line)
     assert (source / "app.startup").read_bytes().startswith(b"frontload-startup-profile")
-    assert b".text.front" in (source / "build-front/app").read_bytes()
+    assert b".note.frontload" in (source / "build-front/app").read_bytes()
     run("cmake", "-S", source, "-B", source / "plain")

@@ -78,7 +78,7 @@ def test_a_front_that_is_faulted_in_is_to_be_prefetched():
     def with_front(*touches: tuple[int, int]) -> dict[str, dict]:
         """What is said of a front of 40 pages, and major faults at (page, number of pages)."""
         writer = FaultsWriter(plain_file("/app", 200 * PAGE, [
-            (".text.front", PAGE, 39 * PAGE), (".text", 40 * PAGE, 100 * PAGE),
+            (".rodata.front", PAGE, 39 * PAGE), (".text", 40 * PAGE, 100 * PAGE),
             (".rodata", 140 * PAGE, 60 * PAGE)], flags="r-x", before="", after="")).phase("main")
         for page, pages in touches:
             writer.major(0, page * PAGE, pages=pages, access="x")

@@ -50,7 +50,7 @@ TEST_F(FrontLinkScript, HasNoPatternWithoutSections) {
   EXPECT_TRUE(has(text, Pattern::Text));
   for (Pattern pattern : {Pattern::Data, Pattern::NextText, Pattern::NextRodata, Pattern::Relro})
     EXPECT_FALSE(has(text, pattern)) << textOf(pattern).str();
-  for (StringRef output : {" .text : { }", " .rodata : { }", " .data.rel.ro : { }"})
+  for (StringRef output : {" .rodata : { }", " .data.rel.ro : { }"})
     EXPECT_TRUE(StringRef(text).contains(output)) << output.str();
   EXPECT_TRUE(has(script(data), Pattern::Data));
 }

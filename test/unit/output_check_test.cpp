@@ -7,10 +7,10 @@
 using namespace frontload;
 using namespace llvm;
 
-/// A file with a front; `hdr` is the content of .eh_frame_hdr, `end` the address of `_end`, `text`
-/// the name of the section that lies first.
-static std::string image(StringRef hdr, StringRef end = "0x5010", StringRef first = ".text.front",
-                         StringRef second = ".text", int secondSize = 16) {
+/// A file with a front; `hdr` is the content of .eh_frame_hdr, `end` the address of `_end`, `first`
+/// the name of the section that lies first, `codeSize` that of the front's code, if it is known.
+static std::string image(StringRef hdr, StringRef end = "0x5010", StringRef first = ".rodata.front",
+                         StringRef second = ".text", int secondSize = 16, StringRef codeSize = "") {
   return x86File(
       "ET_DYN",
       R"(Sections:
@@ -24,6 +24,8 @@ static std::string image(StringRef hdr, StringRef end = "0x5010", StringRef firs
           std::to_string(secondSize) + R"(}
   - {Name: .eh_frame_hdr, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x4000, Content: ")" +
           hdr + R"("}
+  - {Name: .data.padding, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x4800, Content: ")" +
+          codeSize + R"("}
   - {Name: .bss, Type: SHT_NOBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x5000, Size: 16}
 Symbols:
   - {Name: _end, Section: .bss, Value: )" +
@@ -52,12 +54,23 @@ static constexpr StringLiteral tooLong = "011b033b00000000ff00000000c0ffff100000
 // empty, and in no segment: the end of the front is not there.
 TEST(OutputCheck, AcceptsAGoodFile) {
   for (int sizeOfText : {16, 0}) {
-    std::string bytes = image(sorted, "0x5010", ".text.front", ".text", sizeOfText);
+    std::string bytes = image(sorted, "0x5010", ".rodata.front", ".text", sizeOfText);
     auto front = checkOutput(bytes, {}, noStrings);
     ASSERT_TRUE(bool(front)) << toString(front.takeError());
     EXPECT_GT(front->bytes, 0u);
     ASSERT_FALSE(front->ranges.empty());
     EXPECT_EQ(front->ranges.back().end, 0x2008u);
+  }
+}
+
+// .text begins with the front's code.
+TEST(OutputCheck, FindsTheEndOfTheCode) {
+  for (auto [codeSize, end] :
+       {std::pair("0000000000000000", 0x2008u), {"0800000000000000", 0x3008u}}) {
+    auto front =
+        checkOutput(image(sorted, "0x5010", ".rodata.front", ".text", 16, codeSize), {}, noStrings);
+    ASSERT_TRUE(bool(front)) << toString(front.takeError());
+    EXPECT_EQ(front->ranges.back().end, end);
   }
 }
 
@@ -67,7 +80,7 @@ static std::vector<FrontRange> rangesBehind(std::vector<ExpectedPart> parts, int
   facts.checksEnd = false;
   facts.parts = parts;
   auto front =
-      checkOutput(image(sorted, "0x5010", ".text.front", ".rodata", size), facts, noStrings);
+      checkOutput(image(sorted, "0x5010", ".rodata.front", ".rodata", size), facts, noStrings);
   if (!front) {
     ADD_FAILURE() << toString(front.takeError());
     return {};
@@ -113,7 +126,8 @@ TEST(OutputCheck, RefusesBrokenFiles) {
         {image(straddling), "out of order"},
         {image(tooLong), "longer than the section"},
         {image(sorted, "0x4010"), "'_end'"},
-        {image(sorted, "0x5010", ".text", ".text.front"), "lies after what"},
+        {image(sorted, "0x5010", ".text", ".rodata.front"), "lies after what"},
+        {image(sorted, "0x5010", ".rodata.front", ".text", 16, "1100000000000000"), "does not end"},
         {"not an ELF file", "not an ELF file"}})
     EXPECT_NE(errorOf(bytes).find(problem), std::string::npos) << problem;
   EXPECT_EQ(errorOf(image(sorted, "0x4010"), false), "");

@@ -27,8 +27,8 @@ WORKLOAD = Workload(
         AtMost("front", "read_bytes", 16e6),
         AtMost("front", "read_runs", 12),
         AtMost("front+prefetch", "major_faults", 1),
-        AtMost("front+prefetch", "read_bytes", 10.4e6),
-        AtMost("front+prefetch", "read_runs", 2),
+        AtMost("front+prefetch", "read_bytes", 10.6e6),
+        AtMost("front+prefetch", "read_runs", 3),
         AtMost("front+prefetch", "max_rss_bytes", 20e6),
         AtMost("front+prefetch", "front_text_bytes", 5.3e6),
         # One table takes 0.75 MB of it, touched in three places far from each other: left out, it

@@ -2,8 +2,9 @@
 beginning.
 
 ld.frontload writes this into a note (instrument/format/frontload_note.h). A file without a valid
-note has a front if it has a section `.text.front` or `.rodata.front`: then the front is everything
-before `.text` and `.rodata`, which hold the rest.
+note has a front if it has a section `.rodata.front` or `.data.front`: then the front is everything
+before `.text` and `.rodata`. `.text` begins with the front's code, whose size `.data.padding`
+begins with (lldplugin/plan/front_script.h).
 """
 
 import itertools
@@ -15,9 +16,9 @@ from frontload.base.errors import Failure
 from frontload.elf.constants import SHF_ALLOC, SHT_NOBITS
 from frontload.elf.file import Elf, LoadSegment, read_range
 
-_MARKS = (b".text.front", b".rodata.front")
-_GATHERED = (*_MARKS, b".data.front")
-_REST = (b".text", b".rodata")
+_GATHERED = (b".rodata.front", b".data.front")
+_CODE, _PADDING = b".text", b".data.padding"
+_REST = (_CODE, b".rodata")
 _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
 _MAX_RANGES, _PAGE = 16, 4096
@@ -38,7 +39,7 @@ def ranges_of(elf: Elf) -> list[Range]:
     """The ranges of the front, in the order in which a prefetch asks for them; none if the file has
     no front."""
     found = _noted(elf)
-    if not found and any(mark in elf.section_names for mark in _MARKS):
+    if not found and any(name in elf.section_names for name in _GATHERED):
         end = end_by_sections(_loaded(elf))
         found = [(0, end)] if end else []
     return found
@@ -52,7 +53,7 @@ def parts_of(elf: Elf) -> list[Range]:
         return []
     gathered = ((section.offset, section.offset + section.size)
                 for section in _loaded(elf) if section.name in _GATHERED)
-    return _joined_parts(sorted([*ranges, *gathered]))
+    return _joined_parts(sorted([*ranges, *gathered, *_code(elf)]))
 
 
 def end_of(elf: Elf) -> int | None:
@@ -63,7 +64,7 @@ def end_of(elf: Elf) -> int | None:
 def end_by_sections(loaded: Iterable[Loaded]) -> int | None:
     """The same from the sections alone, for callers without the file."""
     loaded = list(loaded)
-    if not any(section.name in _MARKS for section in loaded):
+    if not any(section.name in _GATHERED for section in loaded):
         return None
     rest = [section.offset for section in loaded if section.name in _REST]
     return min(rest) if rest else max(section.offset + section.size for section in loaded)
@@ -76,6 +77,21 @@ def _loaded(elf: Elf) -> Iterable[Loaded]:
                                  for field in ("flags", "type", "offset", "size")), strict=True):
         if flags & SHF_ALLOC and kind != SHT_NOBITS:
             yield Loaded(name, offset, size)
+
+
+def _code(elf: Elf) -> list[Range]:
+    """The front's part of the code, if it is known."""
+    if not {_CODE, _PADDING} <= set(elf.section_names):
+        return []
+    code, padding = (elf.section_names.index(name) for name in (_CODE, _PADDING))
+    order = elf.sections.dtype["type"].byteorder  # in the words of struct, too
+    begin = int(elf.sections[code]["offset"])
+    try:
+        start = int(elf.sections[padding]["addr"])
+        (size,) = struct.unpack(f"{order}Q", read_range(elf, padding, start, 8))
+    except (Failure, OSError, struct.error):
+        return []
+    return [(begin, begin + size)] if 0 < size <= elf.sections[code]["size"] else []
 
 
 def _noted(elf: Elf) -> list[Range]:
