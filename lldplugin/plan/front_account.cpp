@@ -8,9 +8,6 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Most sections need at most this many bytes for their alignment.
-static constexpr uint64_t maxPadding = 16;
-
 void FrontAccount::mark(std::vector<bool> &flags, uint32_t number) {
   flags.resize(placement.sections().size());
   flags[number] = true;
@@ -83,7 +80,7 @@ void FrontAccount::fold(const char *name) {
     return;
   // Any of the sections that share the name may be the folded one.
   uint64_t all = left.sections;
-  SectionSum one{1, divideCeil(left.referred, all), left.bytes / all};
+  SectionSum one{1, divideCeil(left.referred, all), left.bytes / all, left.padding / all};
   left -= one;
   sums[static_cast<unsigned>(section.sectionClass)] -= one;
   if (!--contributors[section.object])
@@ -127,7 +124,7 @@ StringMap<uint64_t> FrontAccount::wantedBytes() const {
       if (!isLive[number] || section.pattern != pattern)
         continue;
       else if (placement.isOfAllRuns(section))
-        bytes += left(uint32_t(number)).bytes + left(uint32_t(number)).sections * maxPadding;
+        bytes += left(uint32_t(number)).bytes + left(uint32_t(number)).padding;
       else
         isLimited = true;
     if (isLimited)

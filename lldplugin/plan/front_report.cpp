@@ -25,6 +25,13 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
         j.attribute("read", front->read());
         j.attribute("unnamed", front->unnamed);
         j.attribute("linear", front->isLinear);
+        j.attributeArray("padding", [&] {
+          for (const auto &[section, bytes] : front->padding)
+            j.object([&] {
+              j.attribute("before", json::fixUTF8(section));
+              j.attribute("bytes", bytes);
+            });
+        });
       });
     else
       j.attribute("front", nullptr);

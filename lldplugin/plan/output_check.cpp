@@ -234,10 +234,13 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
   bool isRelocated = file.getHeader().e_type == ELF::ET_DYN;
   Ranges ranges(begin == UINT64_MAX ? 0 : begin);
   uint64_t unwanted = 0; // since the last range
+  uint64_t end = 0;      // of the last section
   for (auto [name, section] : loaded) {
     if (isOfFront(name) && section->sh_offset > cold)
       return createStringError(name + " lies after what is not in the front");
-    uint64_t end = section->sh_offset + section->sh_size;
+    if (!isWorthReading(section->sh_offset - std::min<uint64_t>(end, section->sh_offset)))
+      front.padding.push_back({name.str(), section->sh_offset - end});
+    end = section->sh_offset + section->sh_size;
     uint64_t bytes = std::min<uint64_t>(end, cold) - std::min<uint64_t>(section->sh_offset, cold);
     if (bytes && name == stringsSection) {
       auto contents = file.getSectionContents(*section);

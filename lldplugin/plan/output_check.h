@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace frontload {
@@ -36,6 +37,8 @@ struct Front {
   /// The bytes of the ranges that no startup is known to need: of sections that neither the profile
   /// nor anything that it names led to, and that no loader reads.
   uint64_t unnamed = 0;
+  /// Padding in the file that is not worth reading: the section behind it, and its bytes.
+  std::vector<std::pair<std::string, uint64_t>> padding;
   /// Whether the address of each loaded byte is its offset and one constant.
   bool isLinear = false;
 

@@ -54,7 +54,7 @@ void Placement::add(std::vector<StartupSections> more, bool ordersRelro) {
       PlannedSection &one = planned[number->second];
       std::tie(one.region, one.entry) =
           std::min(std::tuple(one.region, one.entry), std::tuple(section.region, section.rank));
-      one.sum += {1, !section.named, section.size};
+      one.sum += {1, !section.named, section.size, (uint64_t(1) << section.alignment) - 1};
       names.add(hashOfAddress(section.name));
     }
     found.push_back(std::move(sections));

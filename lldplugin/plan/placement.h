@@ -26,17 +26,20 @@ struct SectionSum {
   uint64_t sections = 0;
   uint64_t referred = 0; ///< of those, the ones that the profile does not name
   uint64_t bytes = 0;
+  uint64_t padding = 0; ///< that their alignment needs, at most
 
   SectionSum &operator+=(const SectionSum &other) {
     sections += other.sections;
     referred += other.referred;
     bytes += other.bytes;
+    padding += other.padding;
     return *this;
   }
   SectionSum &operator-=(const SectionSum &other) {
     sections -= other.sections;
     referred -= other.referred;
     bytes -= other.bytes;
+    padding -= other.padding;
     return *this;
   }
 };

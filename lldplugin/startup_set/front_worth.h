@@ -30,6 +30,12 @@ bool isWorthARequest(uint64_t bytes, double share);
 /// Whether a prefetch should read `bytes` of unneeded data rather than split its request in two.
 bool isWorthReading(uint64_t bytes);
 
+/// The padding that a section with this alignment may need, if that is not worth reading; else 0.
+/// Such a section stays out of the front, so that no padding within the front is costly.
+inline uint64_t costlyPadding(uint64_t alignment) {
+  return alignment && !isWorthReading(alignment - 1) ? alignment - 1 : 0;
+}
+
 } // namespace frontload
 
 #endif

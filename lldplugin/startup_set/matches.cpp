@@ -101,9 +101,11 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    uint64_t size = scan.object->sections()[m.section].sh_size;
+    const auto &section = scan.object->sections()[m.section];
+    uint64_t size = section.sh_size;
     bool mustBe = mustBeWorth(m.sectionClass, unnamed);
-    bool isLeftOut = mustBe && !belongsToFront(size, t.windows, t.share);
+    bool isLeftOut = mustBe && (!belongsToFront(size, t.windows, t.share) ||
+                                costlyPadding(section.sh_addralign));
     bool isNew =
         lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
     if (isLeftOut)

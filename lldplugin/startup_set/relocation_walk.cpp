@@ -97,7 +97,7 @@ void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset
     return;
   // The strings of an object are one section, and are merged with those of all others.
   bool isLarge = header.sh_size > maxReferredSize;
-  if (isLarge && !isMerged)
+  if ((isLarge && !isMerged) || costlyPadding(header.sh_addralign))
     return;
   auto sectionClass = scan.object->classify(header);
   if (!sectionClass)

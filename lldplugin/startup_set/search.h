@@ -60,7 +60,7 @@ enum class UnnamedRule : uint8_t {
 /// All sections of a link with one unusual name (not .text, .data, ...). A linker keeps them
 /// together, and a profile need not name them (unnamed_sections.h).
 struct OtherOutput {
-  uint64_t bytes = 0;
+  uint64_t bytes = 0; ///< with padding that is not worth reading
   /// The flags of all input sections: SHF_WRITE, SHF_EXECINSTR, SHF_X86_64_LARGE.
   uint64_t flags = 0;
   /// Whether all sections are without contents (SHT_NOBITS).

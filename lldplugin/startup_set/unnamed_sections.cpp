@@ -8,18 +8,23 @@ using namespace llvm::object;
 
 namespace frontload {
 
+/// The size of a section with its padding, if that is costly.
+static uint64_t paddedSize(const auto &section) {
+  return section.sh_size + costlyPadding(section.sh_addralign);
+}
+
 /// Notes the unnamed sections of .data.rel.ro that are worth a place because the loader writes to
 /// them in ObjectScan::relocatedRelro, and the size of all others in ObjectScan::idleRelro.
 template <class ELFT> static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<uint32_t> unnamed) {
   const ElfObject<ELFT> &object = *scan.object;
   for (uint32_t index : unnamed)
-    scan.idleRelro += object.sections()[index].sh_size;
+    scan.idleRelro += paddedSize(object.sections()[index]);
   forEachRelocated(object, unnamed, [&](uint32_t index, double windows) {
-    uint64_t size = object.sections()[index].sh_size;
-    if (!belongsToFront(size, windows, 1))
+    const auto &section = object.sections()[index];
+    if (!belongsToFront(section.sh_size, windows, 1) || costlyPadding(section.sh_addralign))
       return;
     scan.relocatedRelro.push_back(index);
-    scan.idleRelro -= size;
+    scan.idleRelro -= section.sh_size;
   });
 }
 
@@ -42,7 +47,8 @@ static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isReloc
     return;
   if (isRelocated)
     forEachRelocated(object, unnamed, [&](uint32_t index, double windows) {
-      if (belongsToFront(object.sections()[index].sh_size, windows, 1))
+      if (const auto &section = object.sections()[index];
+          belongsToFront(section.sh_size, windows, 1) && !costlyPadding(section.sh_addralign))
         scan.referred.try_emplace(index, Place{rank, SectionClass::Data});
     });
   // Conservative garbage collectors scan from data_start, which the start files of the C library
@@ -63,7 +69,7 @@ bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
     idle += scan.idleRelro;
     for (const auto &[index, place] : scan.next)
       if (place.sectionClass == SectionClass::Relro)
-        idle += scan.object->sections()[index].sh_size;
+        idle += paddedSize(scan.object->sections()[index]);
   }
   if (idle <= maxIdle)
     return false;
@@ -129,7 +135,7 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
     // Go's runtime expects its sections in the order of Go's own linker. Code that writes to itself
     // must not lie beside other sections.
     constexpr uint64_t both = ELF::SHF_WRITE | ELF::SHF_EXECINSTR;
-    OtherOutput own{section.sh_size, section.sh_flags, section.sh_type == ELF::SHT_NOBITS,
+    OtherOutput own{paddedSize(section), section.sh_flags, section.sh_type == ELF::SHT_NOBITS,
                     scan.isGo || (section.sh_flags & both) == both,
                     scan.touchedOthers.lookup(index)};
     result[outputNameOf(name)] += own;

@@ -208,3 +208,41 @@ def test_constants_of_go_lie_before_its_variables(tmp_path, named):
     assert linked.image.is_ordered("go_constant", "go_variable")
     assert linked.image.section_of("go_constant") == ".rodata.front"
     assert has_code_together(linked.path)
+
+
+ALIGNED = """
+#include <stdint.h>
+_Alignas(1 << 21) char pool[64] = {1};
+_Alignas(1 << 16) const char table[64] = {2};
+_Alignas(1 << 21) char zeros[64];
+_Alignas(1 << 21) void *volatile relocated[8] = {pool};
+_Alignas(1 << 21) void *const constant[8] = {pool};
+__attribute__((section("apart_data"), aligned(1 << 21))) char apart[64] = {4};
+int small = 3;
+__attribute__((noinline, aligned(1 << 16))) int early(int x) {
+  return pool[x] + table[x] + zeros[x] + small + apart[x] + (relocated[0] != pool);
+}
+int main(void) {
+  uintptr_t bits = (uintptr_t)pool | (uintptr_t)zeros | (uintptr_t)apart | (uintptr_t)relocated
+                   | (uintptr_t)&constant;
+  return early(0) != 10 || bits % (1 << 21) || ((uintptr_t)table | (uintptr_t)early) % (1 << 16);
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [["-fno-pie", "-no-pie"], ["-fPIE", "-pie"],
+                                   ["-fno-pie", "-static"]])
+def test_padding_is_not_read(tmp_path, flags):
+    """Addresses are aligned, whoever names the data; no padding that costs more than a request is
+    asked for; and the report says where it is."""
+    o = compile_text(tmp_path, "a.c", ALIGNED + functions("cold"), flags[0], compiler="clang")
+    data = [("data", c, n) for c, n in (("data", "pool"), ("rodata", "table"), ("bss", "zeros"),
+                                        ("data", "small"), ("data", "relocated"),
+                                        ("relro", "constant"))]
+    linked = front(tmp_path, o, flags[1],
+                   entries=["_start", measured("main"), measured("early"), *data])
+    check_run(linked.path)
+    assert linked.image.section_of("small") == ".data.front"
+    assert linked.report["front"]["read"] < 100_000
+    assert linked.path.stat().st_size < 16 * MIB
+    assert any(p["bytes"] > MIB for p in linked.report["front"]["padding"])
