@@ -39,14 +39,13 @@ static int execute_script(const char *path, char **command, char **environment) 
   words[1] = path;
   for (size_t i = 1; i < count; ++i)
     words[i + 1] = command[i];
-  system_call(SYS_execve, (long)words[0], (long)words, (long)environment, 0, 0, 0);
+  SYS(execve, words[0], words, environment);
   sys_unmap(words, size);
   return -ENOEXEC; /* a missing shell would read as a missing command */
 }
 
 static int execute_file(const char *path, char **command, char **environment) {
-  const int error =
-      (int)system_call(SYS_execve, (long)path, (long)command, (long)environment, 0, 0, 0);
+  const int error = (int)SYS(execve, path, command, environment);
   if (error != -ENOEXEC || is_binary(path))
     return error;
   return execute_script(path, command, environment);

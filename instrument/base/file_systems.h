@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdbool.h>
+#include <sys/statfs.h>
 
 #define FRONTLOAD_BCACHEFS 0xca451a4e /* not in every version of the kernel's headers */
 
 /* Whether an open file is on such a file system, or on overlayfs, which may hide one. */
 static inline bool moves_what_it_writes(int fd) {
-  const uint32_t kind = (uint32_t)sys_file_system(fd);
+  struct statfs status;
+  const uint32_t kind = SYS(fstatfs, fd, &status) < 0 ? 0 : (uint32_t)status.f_type;
   return kind == BTRFS_SUPER_MAGIC || kind == FRONTLOAD_BCACHEFS || kind == OVERLAYFS_SUPER_MAGIC;
 }
 

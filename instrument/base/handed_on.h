@@ -31,7 +31,7 @@ static inline bool reaches_the_program(const siginfo_t *info) {
   switch (info->si_signo) {
   case SIGHUP:
   case SIGCONT:
-    return system_call(SYS_getsid, 0, 0, 0, 0, 0, 0) != system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    return SYS(getsid, 0) != SYS(getpid);
   case SIGINT:
   case SIGQUIT:
   case SIGWINCH:
@@ -44,9 +44,8 @@ static inline bool reaches_the_program(const siginfo_t *info) {
 
 /* Sends the received signal, with the value that sigqueue(3) gave it. */
 static inline void hand_on(pid_t process, const siginfo_t *info) {
-  if (info->si_code != SI_QUEUE ||
-      system_call(SYS_rt_sigqueueinfo, process, info->si_signo, (long)info, 0, 0, 0) != 0)
-    system_call(SYS_kill, process, info->si_signo, 0, 0, 0, 0);
+  if (info->si_code != SI_QUEUE || SYS(rt_sigqueueinfo, process, info->si_signo, info) != 0)
+    SYS(kill, process, info->si_signo);
 }
 
 #endif

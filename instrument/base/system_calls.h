@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 /* clang's <limits.h> lacks PATH_MAX for code without libc, and musl has no <linux/limits.h>. */
@@ -79,48 +78,33 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 #error "frontload knows the system calls of x86-64, AArch64 and 64-bit RISC-V Linux only"
 #endif
 
+/* A system call by its name, as in SYS(openat, AT_FDCWD, path); arguments left out are 0. */
+#define SYS(name, ...) SYS_OF(SYS_##name, __VA_ARGS__ __VA_OPT__(, ) 0, 0, 0, 0, 0, 0, 0)
+#define SYS_OF(number, a, b, c, d, e, f, ...)                                                      \
+  system_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
 static inline int sys_open(const char *path, int flags, int mode) {
-  return (int)system_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+  return (int)SYS(openat, AT_FDCWD, path, flags, mode);
 }
 
-static inline void sys_close(int fd) { system_call(SYS_close, fd, 0, 0, 0, 0, 0); }
+static inline void sys_close(int fd) { SYS(close, fd); }
 
 static inline int sys_fcntl(int fd, int command, long argument) {
-  return (int)system_call(SYS_fcntl, fd, command, argument, 0, 0, 0);
+  return (int)SYS(fcntl, fd, command, argument);
 }
 
-static inline int sys_fstat(int fd, struct stat *status) {
-  return (int)system_call(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
-}
-
-/* The type of a file's file system, as in statfs(2); 0 if unknown. */
-static inline long sys_file_system(int fd) {
-  struct statfs status;
-  return system_call(SYS_fstatfs, fd, (long)&status, 0, 0, 0, 0) < 0 ? 0 : (long)status.f_type;
-}
+static inline int sys_fstat(int fd, struct stat *status) { return (int)SYS(fstat, fd, status); }
 
 static inline int sys_stat(const char *path, struct stat *status) {
-  return (int)system_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)status, 0, 0, 0);
+  return (int)SYS(newfstatat, AT_FDCWD, path, status);
 }
 
-static inline int sys_fallocate(int fd, uint64_t offset, uint64_t size) {
-  return (int)system_call(SYS_fallocate, fd, 0, (long)offset, (long)size, 0, 0);
-}
+static inline int sys_set_file_size(int fd, uint64_t size) { return (int)SYS(ftruncate, fd, size); }
 
-static inline int sys_set_file_size(int fd, uint64_t size) {
-  return (int)system_call(SYS_ftruncate, fd, (long)size, 0, 0, 0, 0);
-}
-
-static inline long sys_write(int fd, const void *bytes, size_t size) {
-  return system_call(SYS_write, fd, (long)bytes, (long)size, 0, 0, 0);
-}
-
-static inline long sys_read(int fd, void *bytes, size_t size) {
-  return system_call(SYS_read, fd, (long)bytes, (long)size, 0, 0, 0);
-}
+static inline long sys_read(int fd, void *bytes, size_t size) { return SYS(read, fd, bytes, size); }
 
 static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) {
-  return system_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
+  return SYS(pread64, fd, bytes, size, offset);
 }
 
 #ifndef RWF_NOWAIT /* not every libc has it */
@@ -129,57 +113,27 @@ static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) 
 
 static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
                                int flags) {
-  return system_call(SYS_preadv2, fd, (long)parts, count, (long)offset, 0, flags);
+  return SYS(preadv2, fd, parts, count, offset, 0, flags);
 }
 
 /* Blocks of 512 bytes that this thread has read from devices; 0 if the kernel does not count. */
 static inline uint64_t sys_blocks_read(void) {
   enum { THIS_THREAD = 1 }; /* RUSAGE_THREAD, which not every set of headers has */
   struct rusage usage;
-  const long error = system_call(SYS_getrusage, THIS_THREAD, (long)&usage, 0, 0, 0, 0);
-  return error ? 0 : (uint64_t)usage.ru_inblock;
+  return SYS(getrusage, THIS_THREAD, &usage) ? 0 : (uint64_t)usage.ru_inblock;
 }
 
-static inline long sys_readahead(int fd, uint64_t offset, size_t size) {
-  return system_call(SYS_readahead, fd, (long)offset, (long)size, 0, 0, 0);
-}
-
-static inline long sys_writev(int fd, const struct iovec *parts, int count) {
-  return system_call(SYS_writev, fd, (long)parts, count, 0, 0, 0);
-}
-
-static inline int sys_unlink(const char *path) {
-  return (int)system_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
-}
-
-/* Replaces a file that has the new name. */
-static inline int sys_rename(const char *path, const char *name) {
-  return (int)system_call(SYS_renameat2, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
-}
+static inline int sys_unlink(const char *path) { return (int)SYS(unlinkat, AT_FDCWD, path); }
 
 static inline long sys_readlink(const char *path, char *target, size_t size) {
-  return system_call(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, (long)size, 0, 0);
+  return SYS(readlinkat, AT_FDCWD, path, target, size);
 }
 
-static inline long sys_getcwd(char *path, size_t size) {
-  return system_call(SYS_getcwd, (long)path, (long)size, 0, 0, 0, 0);
-}
+static inline long sys_getcwd(char *path, size_t size) { return SYS(getcwd, path, size); }
 
-static inline uint32_t sys_getpid(void) {
-  return (uint32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-}
+static inline uint32_t sys_getpid(void) { return (uint32_t)SYS(getpid); }
 
-static inline uint32_t sys_getppid(void) {
-  return (uint32_t)system_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
-}
-
-static inline uint32_t sys_geteuid(void) {
-  return (uint32_t)system_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
-}
-
-static inline uint32_t sys_gettid(void) {
-  return (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
-}
+static inline uint32_t sys_gettid(void) { return (uint32_t)SYS(gettid); }
 
 /* No mapping is ever at a negative address, so the sign tells an error. */
 static inline int is_error(const void *mapping) { return (intptr_t)mapping < 0; }
@@ -203,8 +157,7 @@ void __tsan_release(void *address);
 #endif
 
 static inline void *sys_map_at(const void *place, size_t size, int flags, int fd, uint64_t offset) {
-  void *mapping = (void *)system_call(SYS_mmap, (long)place, (long)size, PROT_READ | PROT_WRITE,
-                                      flags, fd, (long)offset);
+  void *mapping = (void *)SYS(mmap, place, size, PROT_READ | PROT_WRITE, flags, fd, offset);
   if (!is_error(mapping))
     FOR_THREAD_SANITIZER(acquire, mapping, size);
   return mapping;
@@ -231,7 +184,7 @@ static inline void *sys_map_file(int fd, uint64_t offset, size_t size) {
 
 static inline void sys_unmap(void *start, size_t size) {
   FOR_THREAD_SANITIZER(release, start, size);
-  system_call(SYS_munmap, (long)start, (long)size, 0, 0, 0, 0);
+  SYS(munmap, start, size);
 }
 
 #ifndef MADV_POPULATE_WRITE /* not every libc has it */
@@ -239,7 +192,7 @@ static inline void sys_unmap(void *start, size_t size) {
 #endif
 
 static inline int sys_advise(void *start, size_t size, int advice) {
-  return (int)system_call(SYS_madvise, (long)start, (long)size, advice, 0, 0, 0);
+  return (int)SYS(madvise, start, size, advice);
 }
 
 /* A set of signals as the kernel sees it: bit n - 1 is signal n. */
@@ -250,27 +203,27 @@ typedef uint64_t signal_set;
 /* `how`: SIG_BLOCK or SIG_SETMASK. Returns the signals blocked before. */
 static inline signal_set sys_change_blocked_signals(int how, signal_set signals) {
   signal_set before = 0;
-  system_call(SYS_rt_sigprocmask, how, (long)&signals, (long)&before, sizeof before, 0, 0);
+  SYS(rt_sigprocmask, how, &signals, &before, sizeof before);
   return before;
 }
 
 /* Whether the program handles the signal: it is neither ignored nor left to the kernel. */
 static inline int sys_has_handler(int signal) {
   uintptr_t action[4] = {0}; /* struct kernel_sigaction, in which the handler comes first */
-  system_call(SYS_rt_sigaction, signal, 0, (long)action, sizeof(signal_set), 0, 0);
+  SYS(rt_sigaction, signal, 0, action, sizeof(signal_set));
   return action[0] != (uintptr_t)SIG_DFL && action[0] != (uintptr_t)SIG_IGN;
 }
 
 static inline signal_set sys_pending_signals(void) {
   signal_set pending = 0;
-  system_call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0, 0, 0);
+  SYS(rt_sigpending, &pending, sizeof pending);
   return pending;
 }
 
 /* Removes one pending signal of `signals`, which must be blocked, if there is one. */
 static inline void sys_discard_signal(signal_set signals) {
   struct timespec now = {0, 0};
-  system_call(SYS_rt_sigtimedwait, (long)&signals, 0, (long)&now, sizeof signals, 0, 0);
+  SYS(rt_sigtimedwait, &signals, 0, &now, sizeof signals);
 }
 
 #endif

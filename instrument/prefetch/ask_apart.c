@@ -43,7 +43,7 @@ static void ask(const char *path, const struct device_kind *device, bool may_cou
     describe(error, &asked);
 }
 
-static long fork_without_signal(void) { return system_call(SYS_clone, 0, 0, 0, 0, 0, 0); }
+static long fork_without_signal(void) { return SYS(clone, 0); }
 
 /* Whether process 1, to which orphans come, has told the kernel what to do about their ends: its
  * signal masks are three lines of 16 digits. A process 1 that has not, as an application that a
@@ -73,13 +73,13 @@ static bool orphans_are_reaped(void) {
 /* Whether orphans become our children. */
 static bool adopts_orphans(void) {
   int reaps = 1;
-  system_call(SYS_prctl, PR_GET_CHILD_SUBREAPER, (long)&reaps, 0, 0, 0, 0);
+  SYS(prctl, PR_GET_CHILD_SUBREAPER, &reaps);
   return reaps || sys_getpid() == 1;
 }
 
 __attribute__((noreturn)) static void end_process(void) {
   for (;;)
-    system_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+    SYS(exit_group, 0);
 }
 
 /* Readers of the program's output must not wait for this process. */
@@ -87,9 +87,9 @@ static void let_go(bool of_stderr) {
   int nothing = sys_open("/dev/null", O_RDWR | O_CLOEXEC, 0);
   for (int fd = 0; fd < 3; ++fd)
     if (fd != 2 || of_stderr)
-      system_call(SYS_dup3, nothing, fd, 0, 0, 0, 0);
-  system_call(SYS_close_range, 3, -1L, 0, 0, 0, 0);
-  system_call(SYS_prctl, PR_SET_NAME, (long)"frontload-list", 0, 0, 0, 0);
+      SYS(dup3, nothing, fd);
+  SYS(close_range, 3, -1L);
+  SYS(prctl, PR_SET_NAME, "frontload-list");
 }
 
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
@@ -107,6 +107,6 @@ void reading_list_ask_apart(const char *path, const struct device_kind *device,
     end_process();
   }
   /* The child ends at once. A signal may come in between. */
-  while (child > 0 && system_call(SYS_wait4, child, 0, __WCLONE, 0, 0, 0) == -EINTR)
+  while (child > 0 && SYS(wait4, child, 0, __WCLONE) == -EINTR)
     ;
 }

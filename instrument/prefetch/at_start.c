@@ -55,7 +55,7 @@ static bool is_privileged(void) {
   enum { GET_AUXILIARY = 0x41555856 }; /* PR_GET_AUXV of linux/prctl.h, since Linux 6.4 */
   Elf64_auxv_t vector[64];
   /* Tried first: opening a file in /proc takes 30 us. */
-  long size = system_call(SYS_prctl, GET_AUXILIARY, (long)vector, sizeof vector, 0, 0, 0);
+  long size = SYS(prctl, GET_AUXILIARY, vector, sizeof vector);
   if (size <= 0) {
     const int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)

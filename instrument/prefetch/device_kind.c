@@ -49,7 +49,7 @@ const struct device_kind *device_kind_of(int fd, const struct stat *status) {
   enum { FUSE = 0x65735546, NFS_MAGIC = 0x6969, NINE_P = 0x01021997 };
   static const uint32_t CIFS = 0xff534d42;
   struct statfs system;
-  if (system_call(SYS_fstatfs, fd, (long)&system, 0, 0, 0, 0) == 0) {
+  if (SYS(fstatfs, fd, &system) == 0) {
     const uint32_t type = (uint32_t)system.f_type;
     if (type == FUSE)
       return &kinds[LAZY];

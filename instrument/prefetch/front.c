@@ -83,11 +83,11 @@ int prefetch_range(int fd, const struct range *range) {
   const uint64_t begin = range->begin & -(uint64_t)MIN_PAGE;
   for (uint64_t large = begin; large < range->end; large += LARGE_PIECE) {
     const uint64_t end = smaller(range->end, large + LARGE_PIECE);
-    long error = sys_readahead(fd, large, end - large);
+    long error = SYS(readahead, fd, large, end - large);
     if (error < 0)
       return (int)error;
     for (uint64_t small = large + SMALL_PIECE; small < end; small += SMALL_PIECE)
-      sys_readahead(fd, small, smaller(end - small, SMALL_PIECE));
+      SYS(readahead, fd, small, smaller(end - small, SMALL_PIECE));
   }
   return 0;
 }

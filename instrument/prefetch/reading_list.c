@@ -342,7 +342,7 @@ static bool begin_file(struct asking *asking, const struct line *line) {
 static uint64_t resident_bytes(int fd, uint64_t begin, uint64_t end) {
   const uint64_t place[2] = {begin, end - begin};
   uint64_t counts[5]; /* cached, dirty, in writeback, evicted, recently evicted */
-  const long error = system_call(SYS_cachestat, fd, (long)place, (long)counts, 0, 0, 0);
+  const long error = SYS(cachestat, fd, place, counts);
   return error ? 0 : counts[0] * MIN_PAGE;
 }
 

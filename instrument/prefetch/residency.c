@@ -24,11 +24,10 @@ void end_look(struct look *look) {
 static void map(struct look *look) {
   struct stat status;
   look->cannot_map = true;
-  if (sys_fstat(look->fd, &status) != 0 || status.st_uid != sys_geteuid())
+  if (sys_fstat(look->fd, &status) != 0 || status.st_uid != SYS(geteuid))
     return;
   look->size = (size_t)status.st_size;
-  char *mapping =
-      (char *)system_call(SYS_mmap, 0, (long)look->size, PROT_READ, MAP_SHARED, look->fd, 0);
+  char *mapping = (char *)SYS(mmap, 0, look->size, PROT_READ, MAP_SHARED, look->fd);
   if (!is_error(mapping))
     look->mapping = mapping;
 }
@@ -38,9 +37,7 @@ enum residency residency_left_alone(struct look *look, uint64_t offset) {
   unsigned char page;
   if (!look->cannot_map)
     map(look);
-  if (!look->mapping ||
-      system_call(SYS_mincore, (long)(look->mapping + (offset & -(uint64_t)MIN_PAGE)), 1,
-                  (long)&page, 0, 0, 0) != 0)
+  if (!look->mapping || SYS(mincore, look->mapping + (offset & -(uint64_t)MIN_PAGE), 1, &page) != 0)
     return RESIDENCY_UNTOLD;
   return page & 1 ? RESIDENT : NOT_RESIDENT;
 }

@@ -54,7 +54,7 @@ void frontload_warn(const struct config *config, const char *thing, const char *
   /* If the reader has gone, or the file may not grow, a signal would end the program. The caller
    * has blocked these signals. */
   signal_set pending = sys_pending_signals();
-  sys_writev(2, line, sizeof line / sizeof *line);
+  SYS(writev, 2, line, sizeof line / sizeof *line);
   sys_discard_signal(SIGNAL_BIT(SIGPIPE) & ~pending);
   sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~pending);
 }

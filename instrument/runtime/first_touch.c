@@ -67,7 +67,7 @@ bool frontload_is_own_process(struct recorder *recorder, uint32_t thread) {
     __atomic_store_n(own_thread_entry(recorder, thread), thread, __ATOMIC_RELAXED);
     return true;
   }
-  if (owner == recorder->config.first_pid || owner == sys_getppid())
+  if (owner == recorder->config.first_pid || owner == SYS(getppid))
     return false;
   /* The owner was a child of vfork, and is gone. Its trace is the parent's now. */
   __atomic_store_n(&recorder->pid, pid, __ATOMIC_RELAXED);

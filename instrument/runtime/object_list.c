@@ -16,7 +16,7 @@ enum { MIN_PAGE = 4096 };
 
 /* Without an access that might fault: the kernel reads the signal set before it refuses `how`. */
 bool frontload_is_readable(const void *address) {
-  return system_call(SYS_rt_sigprocmask, -1, (long)address, 0, sizeof(signal_set), 0, 0) != -EFAULT;
+  return SYS(rt_sigprocmask, -1, address, 0, sizeof(signal_set)) != -EFAULT;
 }
 
 /* The dynamic linker's record for debuggers; NULL if there is none. */

@@ -39,7 +39,7 @@ static long append_zeros(int fd, uint64_t size) {
     error = sys_fstat(fd, &status);
     if (error < 0 || (uint64_t)status.st_size >= size)
       break;
-    error = sys_write(fd, zeros, sizeof zeros);
+    error = SYS(write, fd, zeros, sizeof zeros);
   }
   return error < 0 ? error : 0;
 }
@@ -53,7 +53,7 @@ static long without_signal(long error, signal_set pending) {
 
 static long allocate(int fd, uint64_t offset, uint64_t size) {
   const signal_set pending = sys_pending_signals();
-  long error = sys_fallocate(fd, offset, size);
+  long error = SYS(fallocate, fd, 0, offset, size);
   if (error == -EOPNOTSUPP || error == -ENOSYS)
     error = append_zeros(fd, offset + size);
   return without_signal(error, pending);
@@ -141,7 +141,7 @@ static long set_up(struct recorder *recorder, struct session *session, struct te
 static void throw_away(struct session *session, struct session *kept, size_t size) {
   if (session->header) {
     const bool is_asked_for = kept && !session->path[size] && kept->path[size];
-    if (is_asked_for && sys_rename(kept->path, session->path) == 0)
+    if (is_asked_for && SYS(renameat2, AT_FDCWD, kept->path, AT_FDCWD, session->path) == 0)
       kept->path[size] = '\0';
     else
       sys_unlink(session->path);

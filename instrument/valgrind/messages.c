@@ -21,13 +21,12 @@ Int wrap_write(Int descriptor, const void *bytes, Int size) __asm__("__wrap_vgPl
 /* The program's own pending signals stay. Valgrind does not block any while it starts. */
 static Int write_message(Int descriptor, const void *bytes, Int size) {
   const signal_set sent = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
-  signal_set blocked;
-  system_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&sent, (long)&blocked, sizeof sent, 0, 0);
+  const signal_set blocked = sys_change_blocked_signals(SIG_BLOCK, sent);
   const signal_set own = sys_pending_signals();
   const Int written = real_write(descriptor, bytes, size);
   sys_discard_signal(SIGNAL_BIT(SIGPIPE) & ~own);
   sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~own);
-  system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, 0, sizeof blocked, 0, 0);
+  sys_change_blocked_signals(SIG_SETMASK, blocked);
   return written;
 }
 
