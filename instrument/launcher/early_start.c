@@ -6,14 +6,14 @@
  * and reports them: options other than --files and --device, an unusable list, a command that
  * cannot be run.
  */
-#include "early_start.h"
 #include "base/execute.h"
 #include "base/text.h"
 #include "prefetch/reading_list.h"
 
 #include <stdbool.h>
 
-bool list_was_asked_for;
+/* Tells main() that the command could not be run. */
+bool listWasAskedFor;
 
 /* `stack` is what the kernel gives a program: argc, argv, NULL, the environment, NULL. */
 __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack) {
@@ -42,7 +42,7 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
     return;
   if (!resident)
     reading_list_ask_apart(path, device, NULL);
-  list_was_asked_for = true;
+  listWasAskedFor = true;
   execute_command(argument, environment, folders);
 }
 

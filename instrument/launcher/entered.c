@@ -2,7 +2,7 @@
  * written into the code would read its page. The load address is known only after exec, so ptrace
  * stops the program there until the breakpoint is set. */
 #define _GNU_SOURCE
-#include "entered.h"
+#include "ready.h"
 
 #include "clock.h"
 

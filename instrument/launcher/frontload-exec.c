@@ -25,7 +25,7 @@
  * figures cover all processes that it has started by then. These are then ended, as a person would
  * do it (process_tree.h). The command's exit status does not matter, and is reported as 0.
  *
- * --tty: the command has a terminal of its own (outputs.h), which we empty as it runs.
+ * --tty: the command has a terminal of its own (outputs.c), which we empty as it runs.
  */
 #define _GNU_SOURCE
 #include "base/execute.h"
@@ -33,7 +33,6 @@
 #include "base/handed_on.h"
 #include "clock.h"
 #include "command_line.h"
-#include "outputs.h"
 #include "process_tree.h"
 #include "ready.h"
 

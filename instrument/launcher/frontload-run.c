@@ -6,7 +6,7 @@
  * ld.frontload writes. If there is no note, it just runs the command.
  *
  * The command is exec'd, so its process id, exit status and signals are its own. The program is
- * prefetched first: while its front is being read, its libraries are found (needed_libraries.c).
+ * prefetched first: while its front is being read, its libraries are found.
  *
  * --files: a reading list names the parts of all files that a startup reads
  * (prefetch/reading_list.h). A detached process asks for them while the command starts. Most runs
@@ -16,26 +16,30 @@
  * command line is wrong.
  */
 #define _GNU_SOURCE
+#include "base/elf_start.h"
 #include "base/execute.h"
 #include "command_line.h"
-#include "early_start.h"
-#include "needed_libraries.h"
 #include "prefetch/front.h"
 #include "prefetch/reading_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 const char toolName[] = "frontload-run";
 static bool verbose;
 static bool foundAny;
+/* early_start.c has asked for the list, and then could not run the command. */
+extern bool listWasAskedFor;
 
 static void tell(const char *path, const struct front *front, int error) {
   if (error == -ENODATA)
@@ -82,6 +86,91 @@ static bool findCommand(const char *command, char path[PATH_MAX]) {
     if (!*folder)
       return false;
   }
+}
+
+/* Finds the program's dynamic linker. False if it has none, or is not ELF. */
+static bool findInterpreter(const char *program, char path[PATH_MAX]) {
+  int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0)
+    return false;
+  struct elf_start start;
+  bool found = false;
+  unsigned segments = elf_start_read(fd, &start) == 0 ? start.segments : 0;
+  for (unsigned i = 0; i < segments; ++i) {
+    Elf64_Phdr segment;
+    elf_start_segment(&start, i, &segment);
+    if (segment.p_type == PT_INTERP && !found)
+      found =
+          segment.p_filesz > 1 && segment.p_filesz < PATH_MAX &&
+          pread(fd, path, segment.p_filesz, (off_t)segment.p_offset) == (ssize_t)segment.p_filesz &&
+          path[0] == '/' && !path[segment.p_filesz - 1];
+  }
+  close(fd);
+  return found;
+}
+
+/* Starts `INTERPRETER --list PROGRAM`; returns its output, or NULL. */
+static FILE *startList(char *interpreter, char *program, pid_t *pid) {
+  int channel[2];
+  if (pipe2(channel, O_CLOEXEC) < 0)
+    return NULL;
+  *pid = fork();
+  if (*pid == 0) {
+    /* These are for one run of the program, and do not affect the list. */
+    unsetenv("LD_AUDIT");
+    unsetenv("LD_DEBUG");
+    unsetenv("LD_PROFILE");
+    dup2(channel[1], STDOUT_FILENO);
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    execl(interpreter, interpreter, "--list", program, (char *)NULL);
+    _exit(1);
+  }
+  close(channel[1]);
+  FILE *output = *pid < 0 ? NULL : fdopen(channel[0], "r");
+  if (!output)
+    close(channel[0]);
+  return output;
+}
+
+/* The path in one line of such a list, or NULL; the line is changed. The forms are
+ *     NAME => PATH (0xADDRESS)      NAME => not found      PATH-OR-NAME (0xADDRESS)
+ * and a name without a slash, linux-vdso.so.1, is no file. */
+static char *pathIn(char *line) {
+  static const char arrow[] = " => ", address[] = " (0x";
+  char *path = strstr(line, arrow);
+  path = path ? path + strlen(arrow) : line + strspn(line, "\t ");
+  char *end = NULL;
+  for (char *next = path; (next = strstr(next, address)); ++next)
+    end = next;
+  if (!end)
+    return NULL;
+  *end = '\0';
+  return strchr(path, '/') ? path : NULL;
+}
+
+/* Prefetches the libraries that the program needs, if they are known. The program's own dynamic
+ * linker lists them (`ld.so --list PROGRAM`), with the search paths, caches and preloads that it
+ * will use to load them. This runs only the interpreter, which is about to run anyway, and never
+ * the program; a static program has no interpreter. */
+static void prefetchNeededLibraries(char *program) {
+  char interpreter[PATH_MAX];
+  pid_t pid;
+  if (!findInterpreter(program, interpreter))
+    return;
+  FILE *list = startList(interpreter, program, &pid);
+  if (!list)
+    return;
+  char *line = NULL;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, list) > 0) {
+    const char *path = pathIn(line);
+    if (path)
+      prefetch(path);
+  }
+  free(line);
+  fclose(list);
+  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    ;
 }
 
 static const char *listPath;
@@ -165,11 +254,11 @@ int main(int argc, char **argv) {
   const struct sigaction ignored = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignored, &ofCommand);
   char program[PATH_MAX];
-  if (listPath && !list_was_asked_for)
+  if (listPath && !listWasAskedFor)
     askForList(device);
   else if (!listPath && findCommand(*command, program)) {
     prefetch(program);
-    forEachNeededLibrary(program, prefetch);
+    prefetchNeededLibraries(program);
   }
   if (verbose && !listPath && !foundAny)
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",

@@ -1,7 +1,7 @@
 /* Asks the kernel for listening sockets by sock_diag(7), in 10 us. Reading /proc/net/tcp walks the
  * whole table of connections, which takes most of a millisecond. */
 #define _GNU_SOURCE
-#include "listening.h"
+#include "ready.h"
 
 #include "process_tree.h"
 

@@ -1,6 +1,6 @@
 /* Hands on a command's output. */
 #define _GNU_SOURCE
-#include "outputs.h"
+#include "ready.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,6 @@
 #include "ready.h"
 
 #include "clock.h"
-#include "outputs.h"
 #include "process_tree.h"
 
 #include <poll.h>

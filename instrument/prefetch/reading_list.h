@@ -8,14 +8,22 @@
 #ifndef FRONTLOAD_READING_LIST_H
 #define FRONTLOAD_READING_LIST_H
 
-#include "device_kind.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Larger lists are refused. */
 enum { MAX_READING_LIST = 64 << 20 };
+
+/* The kind of a file's device, which decides the gaps between two ranges that are read too: a gap
+ * costs the time of its bytes, and leaving it out costs one more request. */
+struct device_kind {
+  char name[8];
+  uint64_t max_gap; /* in bytes */
+};
+
+/* The kind of this name, or NULL. */
+const struct device_kind *device_kind_named(const char *name);
 
 /* Whether all ranges of a list are in memory, judged by the places in its header lines `probe`.
  * Does not wait for the disk, unless the file system cannot do otherwise.

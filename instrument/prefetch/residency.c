@@ -2,7 +2,7 @@
 #include "residency.h"
 
 #include "base/system_calls.h"
-#include "ranges.h"
+#include "front.h"
 
 #include <errno.h>
 

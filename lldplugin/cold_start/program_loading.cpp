@@ -65,7 +65,7 @@ static void cut(std::vector<FileRange> &ranges, uint64_t bytes) {
   }
 }
 
-/// As find_ranges() of instrument/prefetch/ranges.c.
+/// As find_ranges() of instrument/prefetch/front.c.
 template <endianness Order>
 static std::vector<FileRange> rangesIn(ArrayRef<uint8_t> descriptor,
                                        ArrayRef<FileSegment> segments) {

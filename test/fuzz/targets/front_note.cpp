@@ -6,7 +6,6 @@
 #include "llvm/ADT/STLExtras.h"
 extern "C" {
 #include "prefetch/front.h"
-#include "prefetch/ranges.h"
 }
 
 static void readInput(llvm::StringRef bytes) {

@@ -2,7 +2,6 @@
 #include "prefetch/reading_list.h"
 
 #include "input_file.h"
-#include "prefetch/device_kind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *path = inputPath(data, size);
