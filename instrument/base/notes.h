@@ -2,13 +2,17 @@
 #ifndef FRONTLOAD_NOTES_H
 #define FRONTLOAD_NOTES_H
 
-#include "align.h"
 #include "text.h"
 
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Rounds up; `alignment` is a power of two. */
+static inline uint64_t align_up(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
 
 /* The notes that were not visited yet. */
 struct notes {

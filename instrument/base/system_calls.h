@@ -26,6 +26,17 @@
 #define PATH_MAX 4096
 #endif
 
+/* Not every libc has these. */
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 8
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -107,10 +118,6 @@ static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) 
   return SYS(pread64, fd, bytes, size, offset);
 }
 
-#ifndef RWF_NOWAIT /* not every libc has it */
-#define RWF_NOWAIT 8
-#endif
-
 static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
                                int flags) {
   return SYS(preadv2, fd, parts, count, offset, 0, flags);
@@ -138,21 +145,8 @@ static inline uint32_t sys_gettid(void) { return (uint32_t)SYS(gettid); }
 /* No mapping is ever at a negative address, so the sign tells an error. */
 static inline int is_error(const void *mapping) { return (intptr_t)mapping < 0; }
 
-/* ThreadSanitizer does not see these system calls. It must be told that one thread's accesses to
- * unmapped memory are over when another thread gets the same addresses. */
-#ifdef __SANITIZE_THREAD__
-#ifdef __cplusplus
-extern "C" {
-#endif
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-#ifdef __cplusplus
-}
-#endif
-#define FOR_THREAD_SANITIZER(action, start, size)                                                  \
-  for (char *page = (char *)(start); page < (char *)(start) + (size); page += 4096)                \
-  __tsan_##action(page)
-#else
+/* A test under ThreadSanitizer tells it of these system calls. */
+#ifndef FOR_THREAD_SANITIZER
 #define FOR_THREAD_SANITIZER(action, start, size) (void)0
 #endif
 
@@ -169,10 +163,6 @@ static inline void *sys_map_memory(size_t size) {
   return sys_map_at(NULL, size, MEMORY_OF_OUR_OWN, -1, 0);
 }
 
-#ifndef MAP_FIXED_NOREPLACE /* not every libc has it */
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 /* Fails if the place is taken; older kernels map elsewhere. */
 static inline void *sys_map_memory_at(const void *place, size_t size) {
   return sys_map_at(place, size, MEMORY_OF_OUR_OWN | MAP_FIXED_NOREPLACE, -1, 0);
@@ -186,10 +176,6 @@ static inline void sys_unmap(void *start, size_t size) {
   FOR_THREAD_SANITIZER(release, start, size);
   SYS(munmap, start, size);
 }
-
-#ifndef MADV_POPULATE_WRITE /* not every libc has it */
-#define MADV_POPULATE_WRITE 23
-#endif
 
 static inline int sys_advise(void *start, size_t size, int advice) {
   return (int)SYS(madvise, start, size, advice);

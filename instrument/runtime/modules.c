@@ -21,7 +21,6 @@
  */
 #include "runtime.h"
 
-#include "base/align.h"
 #include "base/notes.h"
 #include "base/system_calls.h"
 #include "libc.h"
@@ -34,6 +33,7 @@ enum {
   PAGE_SIZE = 4096, /* the smallest; each page of an object is mapped to its end */
 };
 
+typedef ElfW(Ehdr) file_header;
 typedef ElfW(Phdr) program_header;
 
 static void find_build_id(struct object *object, struct notes notes) {
@@ -96,6 +96,21 @@ static bool read_program_headers(struct object *object, const program_header *he
   return true;
 }
 
+/* The program headers of the program, or of another object: nearly always these are in its first
+ * page. NULL if they are elsewhere. */
+static const program_header *find_headers(bool is_main, const file_header *object, size_t *count) {
+  if (is_main) {
+    *count = libc_auxiliary_value(AT_PHNUM);
+    return (const program_header *)libc_auxiliary_value(AT_PHDR);
+  }
+  *count = object->e_phnum;
+  if (!same_bytes(object->e_ident, (const unsigned char *)ELFMAG, SELFMAG) ||
+      object->e_phentsize != sizeof(program_header) || object->e_phoff > PAGE_SIZE ||
+      object->e_phoff + *count * sizeof(program_header) > PAGE_SIZE)
+    return NULL;
+  return (const program_header *)((uintptr_t)object + (uintptr_t)object->e_phoff);
+}
+
 struct visit {
   uintptr_t address;
   struct object *object;
@@ -118,12 +133,61 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data) {
   return 0;
 }
 
+/* Without an access that might fault: the kernel reads the signal set before it refuses `how`. */
+bool frontload_is_readable(const void *address) {
+  return SYS(rt_sigprocmask, -1, address, 0, sizeof(signal_set)) != -EFAULT;
+}
+
+/* The dynamic linker's record for debuggers; NULL if there is none. */
+static const struct r_debug *told_to_debuggers(void) {
+  size_t count;
+  const program_header *headers = find_headers(true, NULL, &count);
+  const ElfW(Dyn) *dynamic = NULL;
+  uintptr_t bias = 0;
+  for (size_t i = 0; i < count; ++i)
+    if (headers[i].p_type == PT_PHDR)
+      bias = (uintptr_t)headers - headers[i].p_vaddr;
+  for (size_t i = 0; i < count; ++i)
+    if (headers[i].p_type == PT_DYNAMIC)
+      dynamic = (const ElfW(Dyn) *)(bias + headers[i].p_vaddr);
+  for (; dynamic && dynamic->d_tag != DT_NULL; ++dynamic)
+    if (dynamic->d_tag == DT_DEBUG)
+      return (const struct r_debug *)dynamic->d_un.d_ptr;
+  return NULL;
+}
+
 /* For libcs without _dl_find_object. It may wait for another thread's dlopen or dlclose to change
  * the list of objects (not for constructors). It must not be called before libc is initialised, as
- * IFUNC resolvers of static programs are. */
+ * IFUNC resolvers of static programs are.
+ *
+ * libc's dl_iterate_phdr takes a lock. glibc's is recursive. musl's is not: a handler that comes
+ * while its own thread is in dlopen would wait for ever. But if a signal is blocked, as the handled
+ * one is in its handler, the list can be read as a debugger reads it: musl removes no object from
+ * it, except one that could not be opened. `may_wait`: it is certain that the thread is not in a
+ * signal handler. */
 static bool find_by_iterating(uintptr_t address, struct object *object, bool may_wait) {
   struct visit visit = {address, object};
-  return frontload_iterate_objects(visit_object, &visit, may_wait);
+  const struct r_debug *told =
+      may_wait || libc_can_iterate_in_handlers() ? NULL : told_to_debuggers();
+  if (!told)
+    return libc_iterate_objects(visit_object, &visit);
+  const struct link_map *next = told->r_map;
+  for (bool is_main = true; next && frontload_is_readable(next); is_main = false) {
+    struct dl_phdr_info info;
+    const file_header *start = (const file_header *)next->l_addr;
+    size_t count;
+    info.dlpi_addr = next->l_addr;
+    info.dlpi_name = next->l_name;
+    info.dlpi_phdr =
+        is_main || frontload_is_readable(start) ? find_headers(is_main, start, &count) : NULL;
+    if (info.dlpi_phdr) {
+      info.dlpi_phnum = (ElfW(Half))count;
+      if (visit_object(&info, sizeof info, &visit))
+        return true;
+    }
+    next = next->l_next;
+  }
+  return false;
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
@@ -135,19 +199,9 @@ bool frontload_find_object_at_once(uintptr_t address, struct object *object) {
   object->bias = found.dlfo_link_map->l_addr;
   object->name = found.dlfo_link_map->l_name;
   object->is_main = object->name[0] == '\0';
-  if (object->is_main)
-    return read_program_headers(object, (const program_header *)libc_auxiliary_value(AT_PHDR),
-                                libc_auxiliary_value(AT_PHNUM));
-
-  /* The headers are nearly always at the start of the first segment. */
-  const ElfW(Ehdr) *header = found.dlfo_map_start;
-  if (!same_bytes(header->e_ident, (const unsigned char *)ELFMAG, SELFMAG) ||
-      header->e_phentsize != sizeof(program_header) || header->e_phoff > PAGE_SIZE ||
-      header->e_phoff + header->e_phnum * sizeof(program_header) > PAGE_SIZE)
-    return false;
-  return read_program_headers(
-      object, (const program_header *)((uintptr_t)header + (uintptr_t)header->e_phoff),
-      header->e_phnum);
+  size_t count;
+  const program_header *headers = find_headers(object->is_main, found.dlfo_map_start, &count);
+  return headers && read_program_headers(object, headers, count);
 }
 
 bool frontload_is_foreign(uintptr_t address) {

@@ -1,18 +1,5 @@
 /* The declarations that the parts of the runtime share.
  *
- *   hooks.c           the hooks of compilers at the start and end of each function; frontload.h
- *   coverage_hooks.c  the hooks of clang's -fsanitize-coverage: functions, loads, stores
- *   first_touch.h     the path of a touch that is not the first, inlined into each hook
- *   first_touch.c     the work of a first touch
- *   modules.c         the module of an address, and its earlier touches
- *   object_list.c     the dynamic linker's list of objects, also in a signal handler
- *   trace_file.c      the trace: a shared file mapping that grows
- *   signals.h         the handling of signals in a first touch
- *   open_file.c       the file of a trace: a free name, a descriptor above 2
- *   environment.c     FRONTLOAD_TRACE, and the start of the recorder
- *   sharing.c         one recorder for the copies of the runtime in libraries
- *   diagnostics.c     the warnings when recording is not possible
- *
  * The runtime lives inside another program and must never change its behaviour, so there is no
  * malloc, no lock, no stdio, no thread-local storage, no errno, no constructor that a touch has to
  * wait for, and hardly any stack (a handler's alternate stack may be small). Objects shared between
@@ -171,11 +158,6 @@ struct recorder *frontload_start_recorder(void);
  * of the first. */
 bool frontload_is_own_process(struct recorder *recorder, uint32_t thread);
 
-/* sharing.c: the recorder of another copy of the runtime, or NULL. */
-struct recorder *frontload_find_shared_recorder(void);
-/* sharing.c: lets other copies find the recorder. */
-void frontload_share_recorder(struct recorder *recorder);
-
 /* trace_file.c: this process's trace; NULL if there can be none, for good or for now. */
 struct session *frontload_open_session(struct recorder *recorder);
 void frontload_append_module(struct session *session, const struct module *module);
@@ -194,24 +176,14 @@ void frontload_count_dropped(struct session *session);
 /* trace_file.c: whether the trace need not grow for the next event. */
 bool frontload_has_room(struct session *session);
 
-/* open_file.c: creates a file that no other process writes to, under the path or the first free one
- * of PATH.1, PATH.2..., and updates `path`. Returns its descriptor or a negative errno. */
-int frontload_create_file(struct text *path);
-/* open_file.c: opens a file, with further flags. Returns the descriptor or a negative errno. */
-int frontload_open_file(const char *path, int flags);
-
-/* modules.c: false if the address belongs to no loaded module. `may_wait`: see object_list.c. */
+/* modules.c: false if the address belongs to no loaded module. `may_wait`: it
+ * is certain that the thread is not in a signal handler. */
 bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait);
 /* modules.c: the same, but also false if the answer takes a lock. */
 bool frontload_find_object_at_once(uintptr_t address, struct object *object);
 /* modules.c: whether the module is the object, in the same place. */
 bool frontload_is_where(const struct module *module, const struct object *object);
-struct dl_phdr_info;
-/* object_list.c: as dl_iterate_phdr does. `may_wait`: it is certain that the thread is not in a
- * signal handler. */
-int frontload_iterate_objects(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data,
-                              bool may_wait);
-/* object_list.c */
+/* modules.c: whether an access there would not fault. */
 bool frontload_is_readable(const void *address);
 /* modules.c: true if the address is in no module, and that is known without a lock. */
 bool frontload_is_foreign(uintptr_t address);

@@ -103,11 +103,50 @@ static void write_header(struct frontload_trace_header *header, uint32_t pid) {
              sizeof header->magic);
 }
 
+/* Opens a file, with further flags. Returns the descriptor or a negative errno. Never returns 0, 1
+ * or 2, even if these are closed: the program's output must not go into the trace. (Another thread
+ * can write to the descriptor in the moment before it is moved away.) */
+static int open_file(const char *path, int flags) {
+  if (!may_name_files())
+    return -EAGAIN;
+  int fd = sys_open(path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0 || fd > 2)
+    return fd;
+  int moved = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  sys_close(fd);
+  return moved;
+}
+
+static int create(const char *path) { return open_file(path, O_CREAT | O_EXCL); }
+
+static bool is_folder(const char *path) {
+  const int fd = sys_open(path, O_DIRECTORY | O_PATH | O_CLOEXEC, 0);
+  if (fd >= 0)
+    sys_close(fd);
+  return fd >= 0;
+}
+
+/* Creates a file that no other process writes to, under the path or the first free one of PATH.1,
+ * PATH.2..., and updates `path`. Returns its descriptor or a negative errno. */
+static int create_file(struct text *path) {
+  const size_t size = path->size;
+  int fd = path->overflow ? -ENAMETOOLONG : create(path->start);
+  if (fd == -EEXIST && is_folder(path->start))
+    return -EISDIR;
+  for (uint32_t suffix = 1; fd == -EEXIST && suffix <= FRONTLOAD_TRACE_MAX_SUFFIX; ++suffix) {
+    text_cut(path, size);
+    text_add_char(path, '.');
+    text_add_number(path, suffix);
+    fd = path->overflow ? -ENAMETOOLONG : create(path->start);
+  }
+  return fd;
+}
+
 /* Creates the file and maps its first chunk. Returns a negative errno if there is no file. */
 static long set_up(struct recorder *recorder, struct session *session, struct text *path) {
   struct config *config = &recorder->config;
   bool is_forked = __atomic_load_n(&config->run, __ATOMIC_RELAXED) != 0;
-  int fd = frontload_create_file(path);
+  int fd = create_file(path);
   if (fd < 0)
     return fd;
   struct stat status;
@@ -209,13 +248,11 @@ static bool allocate_reserved(struct session *session, unsigned char *chunk) {
 }
 
 static unsigned char *map_by_path(struct session *session, size_t chunk) {
-  long error;
-  int fd = frontload_open_file(session->path, 0);
+  int fd = open_file(session->path, 0);
   if (fd == -ENOENT) /* renamed at this moment: see throw_away */
-    fd = frontload_open_file(session->path, 0);
-  if (fd < 0) {
-    error = fd;
-  } else {
+    fd = open_file(session->path, 0);
+  long error = fd;
+  if (fd >= 0) {
     struct stat status;
     void *mapping = NULL;
     error = sys_fstat(fd, &status);
@@ -223,13 +260,12 @@ static unsigned char *map_by_path(struct session *session, size_t chunk) {
       error = -ESTALE;
     if (error == 0)
       error = allocate(fd, chunk_offset(chunk), CHUNK_SIZE);
-    if (error == 0) {
-      mapping = sys_map_file(fd, chunk_offset(chunk), CHUNK_SIZE);
-      error = is_error(mapping) ? (long)mapping : 0;
-    }
-    sys_close(fd);
     if (error == 0)
+      mapping = sys_map_file(fd, chunk_offset(chunk), CHUNK_SIZE);
+    sys_close(fd);
+    if (error == 0 && !is_error(mapping))
       return mapping;
+    error = error ? error : (long)mapping;
   }
   if (error == -ESTALE)
     end_trace(session, "the trace ends here: another file has its name now", 0);
