@@ -37,7 +37,7 @@ static const uint64_t NO_LIMIT = (uint64_t)1 << 60;
 enum { CONTENTS_SIZE = 4096 };
 
 static bool read_contents(const char *path, char contents[CONTENTS_SIZE]) {
-  int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+  const int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0)
     return false;
   long size = sys_read(fd, contents, CONTENTS_SIZE - 1);
@@ -64,29 +64,20 @@ static bool parse_number(const char *text, uint64_t *number) {
   return true;
 }
 
-/* Reads the number in the file `name` of a folder. */
-static bool read_number(struct text *folder, const char *name, uint64_t *number) {
+/* Reads the number behind `start`, at the beginning of a line of the file `name` of a folder. */
+static bool read_number(struct text *folder, const char *name, const char *start,
+                        uint64_t *number) {
   char contents[CONTENTS_SIZE];
   const size_t size = folder->size;
   text_add(folder, name);
-  const bool is_read = read_contents(folder->start, contents);
+  const char *line = read_contents(folder->start, contents) ? contents : NULL;
   text_cut(folder, size);
-  return is_read && parse_number(contents, number);
-}
-
-static uint64_t read_unused(struct text *folder, const char *name) {
-  char contents[CONTENTS_SIZE];
-  const size_t size = folder->size;
-  text_add(folder, "/memory.stat");
-  const bool is_read = read_contents(folder->start, contents);
-  text_cut(folder, size);
-  uint64_t number = 0;
-  for (const char *line = is_read ? contents : NULL; line; line = next_line(line)) {
-    const char *value = after(line, name);
-    if (value && parse_number(value, &number))
-      break;
+  for (; line; line = next_line(line)) {
+    const char *value = after(line, start);
+    if (value && parse_number(value, number))
+      return true;
   }
-  return number;
+  return false;
 }
 
 /* The memory that the limit of one cgroup leaves. */
@@ -94,16 +85,17 @@ static uint64_t left_in(struct text *folder, const struct interface *interface, 
   uint64_t limit = UINT64_MAX, used;
   for (unsigned i = 0; i < 2 && interface->limits[i][0]; ++i) {
     uint64_t number;
-    if (read_number(folder, interface->limits[i], &number) && number < limit)
+    if (read_number(folder, interface->limits[i], "", &number) && number < limit)
       limit = number;
   }
-  if (limit >= NO_LIMIT || !read_number(folder, interface->usage, &used))
+  if (limit >= NO_LIMIT || !read_number(folder, interface->usage, "", &used))
     return UINT64_MAX;
   const uint64_t left = limit > used ? limit - used : 0;
   if (left >= enough)
     return left;
   /* More than is used cannot become free. */
-  const uint64_t unused = read_unused(folder, interface->unused);
+  uint64_t unused = 0;
+  read_number(folder, "/memory.stat", interface->unused, &unused);
   return left + (unused < used ? unused : used);
 }
 

@@ -6,12 +6,10 @@
  * before the program that needs them, and calls a library's IFUNC resolvers as it relocates it. So
  * this is a resolver in a library that needs no other, and works with raw system calls.
  *
- * The order among the needed libraries: glibc relocates libc first, and then the others in the
- * reverse order of its list. In that list, a library stands before those it needs; otherwise the
- * program's DT_NEEDED entries come first, in their order, and then those of the libraries. So the
- * *last* of the program's DT_NEEDED entries is relocated before all others there. The first is
- * relocated after them, but still before the program. The difference is the part of the program's
- * symbol table that their relocation looks up; for a clang it could not be measured.
+ * glibc relocates libc first, and then the others in the reverse order of its list, in which the
+ * program's DT_NEEDED entries come first. So the *last* of these entries is relocated before all
+ * others. The first is relocated after them, but still before the program; for a clang the
+ * difference could not be measured.
  *
  * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, the start-up
  * code of libc calls the resolver, before constructors. A static program has nothing else to

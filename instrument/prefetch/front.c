@@ -5,7 +5,6 @@
 #include "base/notes.h"
 #include "base/system_calls.h"
 #include "frontload_prefetch.h"
-#include "residency.h"
 
 #include <errno.h>
 

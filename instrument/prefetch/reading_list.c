@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "format/frontload_gaps.h"
 #include "front.h"
-#include "residency.h"
 
 #include <errno.h>
 #include <sys/statfs.h>
@@ -20,13 +19,7 @@ static const char FILE_LINE[] = "file\t", PROBE_LINE[] = "probe ";
 /* The part of a list that is searched for probes: 8 with paths of usual lengths. */
 enum { BEGINNING = 4096 };
 
-/* A list in memory. */
-struct reading_list {
-  char *text;
-  size_t size;
-};
-
-/* A line, without its end. */
+/* A piece of a list: a line, without its end, or all lines that are left. */
 struct line {
   const char *begin, *end;
 };
@@ -38,14 +31,13 @@ struct listed {
   bool is_elf; /* it had a build-id */
 };
 
-/* Takes the next line off; false if there is none. The last line may lack its end. */
-static bool next_line(struct line *line, const struct reading_list *list, const char **at) {
-  const char *end = list->text + list->size;
-  line->begin = line->end = *at;
-  while (line->end < end && *line->end != '\n')
+/* Takes the next line off `rest`; false if there is none. The last line may lack its end. */
+static bool next_line(struct line *line, struct line *rest) {
+  line->begin = line->end = rest->begin;
+  while (line->end < rest->end && *line->end != '\n')
     ++line->end;
-  *at = line->end < end ? line->end + 1 : end;
-  return line->begin < end;
+  rest->begin = line->end < rest->end ? line->end + 1 : rest->end;
+  return line->begin < rest->end;
 }
 
 static bool starts_with(const struct line *line, const char *start) {
@@ -178,11 +170,6 @@ static int open_list(const char *path, size_t *size) {
   return error ? error : fd;
 }
 
-static bool has_magic(const struct reading_list *list) {
-  const struct line all = {list->text, list->text + list->size};
-  return starts_with(&all, MAGIC);
-}
-
 /* The file that is being probed. */
 struct probed {
   char path[PATH_MAX];
@@ -223,15 +210,14 @@ static bool probe_is_resident(struct line line, struct probed *probed) {
   return residency == RESIDENT && !look_has_read(&probed->look);
 }
 
-static int probes_are_resident(const struct reading_list *list) {
+static int probes_are_resident(struct line rest) {
   struct probed probed;
-  const char *at = list->text;
   struct line line;
   int resident = 0;
   probed.path[0] = 0;
   probed.look.fd = -1;
   probed.is_first = true;
-  while (next_line(&line, list, &at) && !starts_with(&line, FILE_LINE) && at[-1] == '\n')
+  while (next_line(&line, &rest) && !starts_with(&line, FILE_LINE) && rest.begin[-1] == '\n')
     if (starts_with(&line, PROBE_LINE) && !(resident = probe_is_resident(line, &probed)))
       break;
   end_probes(&probed);
@@ -239,9 +225,9 @@ static int probes_are_resident(const struct reading_list *list) {
 }
 
 int reading_list_is_resident(const char *path) {
-  char beginning[BEGINNING + 1];
-  struct reading_list list = {beginning, 0};
-  int fd = open_list(path, &list.size);
+  char beginning[BEGINNING];
+  size_t ignored;
+  int fd = open_list(path, &ignored);
   if (fd < 0)
     return fd;
   struct iovec to = {beginning, BEGINNING};
@@ -253,25 +239,24 @@ int reading_list_is_resident(const char *path) {
     return 0;
   if (size < 0)
     return (int)size;
-  list.size = (size_t)size;
-  beginning[size] = 0;
-  return has_magic(&list) ? probes_are_resident(&list) : -EBADMSG;
+  const struct line list = {beginning, beginning + size};
+  return starts_with(&list, MAGIC) ? probes_are_resident(list) : -EBADMSG;
 }
 
 /* Reads a list into memory. If it were mapped, truncating the file would end us. */
-static int read_list(const char *path, struct reading_list *list) {
-  int fd = open_list(path, &list->size);
+static int read_list(const char *path, struct line *list) {
+  size_t all;
+  int fd = open_list(path, &all);
   if (fd < 0)
     return fd;
-  list->text = list->size ? sys_map_memory(list->size) : NULL;
-  const long size = list->text && !is_error(list->text) ? sys_read(fd, list->text, list->size) : 0;
+  char *text = sys_map_memory(all + 1); /* nothing is no size for a mapping */
+  const long size = is_error(text) ? -ENOMEM : sys_read(fd, text, all);
   sys_close(fd);
-  if (list->text && is_error(list->text))
-    return -ENOMEM;
-  if (size == (long)list->size && has_magic(list))
+  *list = (struct line){text, text + all};
+  if (size == (long)all && starts_with(list, MAGIC))
     return 0;
-  if (list->text)
-    sys_unmap(list->text, list->size);
+  if (!is_error(text))
+    sys_unmap(text, all + 1);
   return size < 0 ? (int)size : -EBADMSG;
 }
 
@@ -423,7 +408,7 @@ static bool add_range(struct asking *asking, const struct line *line) {
 
 int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
                      bool may_count, struct asked *asked) {
-  struct reading_list list;
+  struct line list, line;
   /* One by one: for a whole initializer the compiler would call memset. */
   asked->files = asked->changed = asked->missing = asked->line = 0;
   asked->bytes = asked->resident = asked->over = 0;
@@ -438,12 +423,11 @@ int reading_list_ask(const char *path, const struct device_kind *device, uint64_
   asking.budget = budget;
   asking.may_count = may_count;
   asking.asked = asked;
-  const char *at = list.text;
   bool has_file = false;
-  struct line line;
-  while (!asked->problem && next_line(&line, &list, &at)) {
+  struct line rest = list;
+  while (!asked->problem && next_line(&line, &rest)) {
     ++asked->line;
-    if (line.end == list.text + list.size)
+    if (line.end == list.end)
       asked->problem = "it was cut";
     else if (is_range(&line) && has_file)
       asked->problem = add_range(&asking, &line) ? NULL : "a range that cannot be";
@@ -453,6 +437,6 @@ int reading_list_ask(const char *path, const struct device_kind *device, uint64_
     }
   }
   end_file(&asking);
-  sys_unmap(list.text, list.size);
+  sys_unmap((char *)list.begin, (size_t)(list.end - list.begin) + 1);
   return 0;
 }

@@ -1,6 +1,4 @@
-/* Finds out which pages of a file are resident. See residency.h. */
-#include "residency.h"
-
+/* Finds out which pages of a file are resident. */
 #include "base/system_calls.h"
 #include "front.h"
 
