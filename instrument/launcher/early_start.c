@@ -46,49 +46,38 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
   execute_command(argument, environment, folders);
 }
 
-/* Each version keeps the register that the kernel or the dynamic linker has set for libc's
- * _start. */
+/* Keeps the register that the kernel or the dynamic linker has set for libc's _start. */
 #if defined(__x86_64__)
-__asm__(".text\n"
-        ".globl frontload_run_start\n"
-        ".hidden frontload_run_start\n"
-        ".type frontload_run_start, @function\n"
-        "frontload_run_start:\n"
-        "  endbr64\n"
-        "  mov %rdx, %r12\n"
-        "  mov %rsp, %rdi\n"
-        "  call frontload_run_early\n"
-        "  mov %r12, %rdx\n"
-        "  jmp _start\n"
-        ".size frontload_run_start, . - frontload_run_start\n");
+#define CALL_EARLY                                                                                 \
+  "  endbr64\n"                                                                                    \
+  "  mov %rdx, %r12\n"                                                                             \
+  "  mov %rsp, %rdi\n"                                                                             \
+  "  call frontload_run_early\n"                                                                   \
+  "  mov %r12, %rdx\n"                                                                             \
+  "  jmp _start\n"
 #elif defined(__aarch64__)
+#define CALL_EARLY                                                                                 \
+  "  hint #34\n" /* bti c */                                                                       \
+  "  mov x19, x0\n"                                                                                \
+  "  mov x0, sp\n"                                                                                 \
+  "  bl frontload_run_early\n"                                                                     \
+  "  mov x0, x19\n"                                                                                \
+  "  b _start\n"
+#elif defined(__riscv)
+/* The linker may have made addresses relative to gp, which libc's _start would set. */
+#define CALL_EARLY                                                                                 \
+  ".option push\n"                                                                                 \
+  ".option norelax\n"                                                                              \
+  "  lla gp, __global_pointer$\n"                                                                  \
+  ".option pop\n"                                                                                  \
+  "  mv s1, a0\n"                                                                                  \
+  "  mv a0, sp\n"                                                                                  \
+  "  call frontload_run_early\n"                                                                   \
+  "  mv a0, s1\n"                                                                                  \
+  "  tail _start\n"
+#endif
 __asm__(".text\n"
         ".globl frontload_run_start\n"
         ".hidden frontload_run_start\n"
         ".type frontload_run_start, %function\n"
-        "frontload_run_start:\n"
-        "  hint #34\n" /* bti c */
-        "  mov x19, x0\n"
-        "  mov x0, sp\n"
-        "  bl frontload_run_early\n"
-        "  mov x0, x19\n"
-        "  b _start\n"
-        ".size frontload_run_start, . - frontload_run_start\n");
-#elif defined(__riscv)
-/* The linker may have made addresses relative to gp, which libc's _start would set. */
-__asm__(".text\n"
-        ".globl frontload_run_start\n"
-        ".hidden frontload_run_start\n"
-        ".type frontload_run_start, @function\n"
-        "frontload_run_start:\n"
-        ".option push\n"
-        ".option norelax\n"
-        "  lla gp, __global_pointer$\n"
-        ".option pop\n"
-        "  mv s1, a0\n"
-        "  mv a0, sp\n"
-        "  call frontload_run_early\n"
-        "  mv a0, s1\n"
-        "  tail _start\n"
-        ".size frontload_run_start, . - frontload_run_start\n");
-#endif
+        "frontload_run_start:\n" CALL_EARLY ".size frontload_run_start, . - frontload_run_start\n");

@@ -1,8 +1,5 @@
 /* frontload-exec: runs one command and writes its cost as one line of JSON.
  *
- *   frontload-exec [--output=FILE | --fd=N] [--cgroup=DIR] [--mounts=FILE] [--tty]
- *                  [--until-...] -- COMMAND...
- *
  * Why this is not done in Python: the kernel keeps the peak memory of the image that a process had
  * before exec, so a child of a 100 MB Python process reports at least Python's memory at the fork
  * (ru_maxrss), and copying such a process's page tables is slow and noisy. The parent of a measured
@@ -16,8 +13,7 @@
  * to read the files mounted there.
  *
  * The line is written only if the command was started and waited for, so its absence tells a reader
- * that nothing was measured. The exit status is the command's (128 + signal if one ended it), 127
- * if the command does not exist, 126 if it cannot be run, 2 if something else failed.
+ * that nothing was measured.
  *
  * The figures include children that the command itself waited for, as wait4(2) defines it.
  *
@@ -41,6 +37,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -59,10 +56,8 @@ struct Message {
   int error;       /* 0, or why exec failed (then a second message) */
 };
 
-static volatile sig_atomic_t commandPid;
-
 /* `remedy`: what to do, or NULL. */
-static void failWith(const char *remedy, int code, const char *thing, const char *what, int error) {
+static void fail(const char *remedy, int code, const char *thing, const char *what, int error) {
   fprintf(stderr, "frontload-exec: error: %s: %s%s%s\n", thing, what, error ? ": " : "",
           error ? strerror(error) : "");
   if (remedy)
@@ -70,15 +65,11 @@ static void failWith(const char *remedy, int code, const char *thing, const char
   exit(code);
 }
 
-static void fail(int code, const char *thing, const char *what, int error) {
-  failWith(NULL, code, thing, what, error);
-}
-
 /* The mount namespace that the command enters, or -1. */
 static int openMounts(const char *path) {
   int mounts = open(path, O_RDONLY | O_CLOEXEC);
   if (mounts < 0)
-    fail(EXIT_USAGE, path, "cannot be opened", errno);
+    fail(NULL, EXIT_USAGE, path, "cannot be opened", errno);
   return mounts;
 }
 
@@ -92,19 +83,19 @@ static bool enterMounts(int mounts) {
 static void enterCgroup(const char *folder) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/cgroup.procs", folder) >= (int)sizeof path)
-    fail(EXIT_USAGE, folder, "cannot enter the cgroup", ENAMETOOLONG);
+    fail(NULL, EXIT_USAGE, folder, "cannot enter the cgroup", ENAMETOOLONG);
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   /* "0" stands for the process that writes. */
   if (fd < 0 || write(fd, "0", 1) != 1)
-    failWith("give the folder of a control group that you may add processes to", EXIT_USAGE, path,
-             "cannot enter the cgroup", errno);
+    fail("give the folder of a control group that you may add processes to", EXIT_USAGE, path,
+         "cannot enter the cgroup", errno);
   close(fd);
 }
 
 static int openOutput(const char *path) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0)
-    failWith("choose another place with --output", EXIT_USAGE, path, "cannot be written", errno);
+    fail("choose another place with --output", EXIT_USAGE, path, "cannot be written", errno);
   return fd;
 }
 
@@ -113,9 +104,9 @@ static int parseFd(const char *text) {
   errno = 0;
   long fd = strtol(text, &end, 10);
   if (errno || end == text || *end || fd < 0 || fd > INT_MAX)
-    fail(EXIT_USAGE, text, "is not a descriptor number", 0);
+    fail(NULL, EXIT_USAGE, text, "is not a descriptor number", 0);
   if (fcntl((int)fd, F_GETFD) < 0)
-    fail(EXIT_USAGE, text, "is not an open descriptor", errno);
+    fail(NULL, EXIT_USAGE, text, "is not an open descriptor", errno);
   /* The command must not inherit the descriptor: its reader would wait for the command's children.
    * 0 to 2 are the command's own, whoever reads them. */
   if (fd > 2)
@@ -123,53 +114,37 @@ static int parseFd(const char *text) {
   return (int)fd;
 }
 
-static void forward(int signal, siginfo_t *info, void *context) {
-  (void)signal, (void)context;
-  int error = errno;
-  if (commandPid > 0 && !reaches_the_program(info))
-    hand_on(commandPid, info);
-  errno = error;
-}
+/* The signals that we wait for: those for the command, and the ends of children. They stay blocked,
+ * except in the command. */
+static sigset_t awaited, originalMask;
 
-enum { SIGNALS = 65 }; /* signal numbers are lower */
+/* Our own writes, of the command's output or of the line, cause SIGPIPE and SIGXFSZ: the reader has
+ * gone, or the file may not grow. They would end us and leave the command running. If SIGCHLD
+ * stayed ignored, children would disappear unseen. */
+enum { ACTIONS = 3 };
+static const int withAction[ACTIONS] = {SIGPIPE, SIGXFSZ, SIGCHLD};
+static struct sigaction originalActions[ACTIONS];
 
-/* Signals that our own writes cause, of the command's output or of the line: the reader has gone,
- * or the file may not grow. They would end us and leave the command running. */
-static const int ofOurWrites[] = {SIGPIPE, SIGXFSZ};
-enum { OF_OUR_WRITES = sizeof ofOurWrites / sizeof *ofOurWrites };
-
-/* A terminal's SIGINT and SIGQUIT reach the command too: it decides, and is waited for. Other
- * signals are handed on. The command gets the old actions back. */
-static void takeSignals(struct sigaction *old, sigset_t *oldMask) {
-  /* Held back until there is a command to hand them on to. */
-  sigset_t handled;
-  signals_to_hand_on(&handled);
-  sigprocmask(SIG_BLOCK, &handled, oldMask);
-  for (int signal = 1; signal < SIGNALS; ++signal) {
-    if (sigismember(&handled, signal) != 1)
-      continue;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_flags = SA_RESTART | SA_SIGINFO;
-    action.sa_sigaction = forward;
-    if (signal == SIGINT || signal == SIGQUIT)
-      action.sa_handler = SIG_IGN;
-    sigaction(signal, &action, &old[signal]);
+static void takeSignals(void) {
+  signals_to_hand_on(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &awaited, &originalMask);
+  for (int i = 0; i < ACTIONS; ++i) {
+    const struct sigaction action = {.sa_handler = withAction[i] == SIGCHLD ? SIG_DFL : SIG_IGN};
+    sigaction(withAction[i], &action, &originalActions[i]);
   }
-  const struct sigaction ignored = {.sa_handler = SIG_IGN};
-  for (int i = 0; i < OF_OUR_WRITES; ++i)
-    sigaction(ofOurWrites[i], &ignored, &old[ofOurWrites[i]]);
 }
 
-static void giveSignalsBack(const struct sigaction *old, const sigset_t *oldMask) {
-  sigset_t handled;
-  signals_to_hand_on(&handled);
-  for (int signal = 1; signal < SIGNALS; ++signal)
-    if (sigismember(&handled, signal) == 1)
-      sigaction(signal, &old[signal], NULL);
-  for (int i = 0; i < OF_OUR_WRITES; ++i)
-    sigaction(ofOurWrites[i], &old[ofOurWrites[i]], NULL);
-  sigprocmask(SIG_SETMASK, oldMask, NULL);
+static void giveSignalsBack(void) {
+  for (int i = 0; i < ACTIONS; ++i)
+    sigaction(withAction[i], &originalActions[i], NULL);
+  sigprocmask(SIG_SETMASK, &originalMask, NULL);
+}
+
+/* `command`: 0 if it has ended. */
+static void handOn(pid_t command, const siginfo_t *info) {
+  if (command && info->si_signo != SIGCHLD && !reaches_the_program(info))
+    hand_on(command, info);
 }
 
 /* How a run ended. `status` is wait4's. `ready` names the awaited event, or is NULL; `readyNs` is
@@ -206,8 +181,6 @@ static int writeLine(int fd, const struct End *end, int64_t wallNs, const struct
   return size < 0 ? errno : 0;
 }
 
-static void failToWrite(int error) { fail(EXIT_USAGE, "the result", "cannot be written", error); }
-
 enum {
   EXIT_TIMED_OUT = 124, /* timeout(1)'s */
   PATIENCE_MS = 5000,
@@ -215,72 +188,27 @@ enum {
   LAST_MS = 100, /* to see events that come as the command ends */
 };
 
-/* A number of seconds above 0, in milliseconds. */
-static int64_t parseSeconds(const char *option, const char *text) {
+/* A number above 0, in milliseconds; the unit of the text is of so many. */
+static int64_t parseTime(const char *option, const char *text, int unit) {
   char *end;
-  double seconds = strtod(text, &end);
-  if (end == text || *end || !(seconds > 0) || seconds > 1e6)
-    exit(usageError(option, ": not a number of seconds above 0"));
-  return (int64_t)(seconds * 1000) > 0 ? (int64_t)(seconds * 1000) : 1;
+  double time = strtod(text, &end) * unit;
+  if (end == text || *end || !(time > 0) || time > 1e9)
+    exit(usageError(option, unit == 1 ? ": not a number of milliseconds above 0"
+                                      : ": not a number of seconds above 0"));
+  return time > 1 ? (int64_t)time : 1;
 }
 
-static struct Place parsePlace(const char *text) {
-  struct Place place;
-  if (!place_parse(text, &place))
-    exit(usageError(text, " is not [ADDRESS:]PORT, with a numeric address"));
-  return place;
-}
+static int interruption;
 
-static struct Function parseFunction(const char *text) {
-  struct Function function;
-  if (!function_parse(text, &function))
-    exit(usageError(text, " is not 0xADDRESS@0xENTRY"));
-  return function;
-}
-
-static const char *parseOutput(const char *text) {
-  if (!*text || strlen(text) >= MAX_TEXT)
-    exit(usageError("--until-output: ", " is empty or too long"));
-  return text;
-}
-
-static int64_t parseMilliseconds(const char *text) {
-  char *end;
-  long ms = strtol(text, &end, 10);
-  if (end == text || *end || ms <= 0)
-    exit(usageError("--until-idle", ": not a number of milliseconds above 0"));
-  return ms;
-}
-
-/* While we watch a command, these signals ask us to end it. */
-static const int requestsToEnd[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-enum { REQUESTS_TO_END = sizeof requestsToEnd / sizeof *requestsToEnd };
-
-static volatile sig_atomic_t interruption;
-static void noteInterruption(int signal) { interruption = signal; }
-
-/* All other signals stay blocked. Between two looks at the command they are handed on to it. */
-static void letRequestsIn(void) {
-  sigset_t requests;
-  sigemptyset(&requests);
-  for (int i = 0; i < REQUESTS_TO_END; ++i) {
-    struct sigaction action = {.sa_handler = noteInterruption};
-    sigaction(requestsToEnd[i], &action, NULL);
-    sigaddset(&requests, requestsToEnd[i]);
-  }
-  sigprocmask(SIG_UNBLOCK, &requests, NULL);
-}
-
-static void handOnOthers(pid_t command) {
+/* While we watch a command, some signals ask us to end it. All others are handed on. */
+static void takeRequests(pid_t command) {
   static const struct timespec at_once;
-  sigset_t others;
-  signals_to_hand_on(&others);
-  for (int i = 0; i < REQUESTS_TO_END; ++i)
-    sigdelset(&others, requestsToEnd[i]);
   siginfo_t info;
-  while (sigtimedwait(&others, &info, &at_once) > 0)
-    if (!reaches_the_program(&info))
-      hand_on(command, &info);
+  for (int signal; (signal = sigtimedwait(&awaited, &info, &at_once)) > 0;)
+    if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP)
+      interruption = signal;
+    else
+      handOn(command, &info);
 }
 
 struct Watch {
@@ -289,15 +217,13 @@ struct Watch {
   int64_t timeoutMs; /* if the command does not end by itself */
   const char *request;
   int acknowledged; /* the command is ended after this descriptor's end of file; or -1 */
-  const struct sigaction *actions; /* of signals; these and `mask` as the caller left them */
-  sigset_t mask;
 };
 
 /* Starts the request, by a shell; returns its pid. */
 static pid_t startRequest(const struct Watch *w) {
   pid_t child = fork();
   if (child == 0) {
-    giveSignalsBack(w->actions, &w->mask);
+    giveSignalsBack();
     execl("/bin/sh", "sh", "-c", w->request, (char *)NULL);
     _exit(EXIT_NOT_FOUND);
   }
@@ -336,8 +262,7 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
     if (!hasChildren && !lastNs)
       lastNs = now_ns();
     ready_wait();
-    if (!hasEnded)
-      handOnOthers(child);
+    takeRequests(hasEnded ? 0 : child);
     int64_t sinceNs;
     if (!end.ready && (end.ready = ready_has_come(&w->ready, now_ns(), &sinceNs))) {
       end.readyNs = sinceNs - startNs;
@@ -366,31 +291,32 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
   if (!problem && w->acknowledged >= 0 && end.ready) {
     if (output > STDERR_FILENO)
       close(output);
+    struct pollfd file = {.fd = w->acknowledged, .events = POLLIN};
     char byte;
-    while (read(w->acknowledged, &byte, 1) > 0 || (errno == EINTR && !interruption))
-      errno = 0;
+    while (!interruption && (poll(&file, 1, LAST_MS) <= 0 || read(file.fd, &byte, 1) > 0))
+      takeRequests(hasEnded ? 0 : child);
   }
   if (!tree_end(PATIENCE_MS, ready_wait))
     fprintf(stderr, "frontload-exec: warning: %s: not all that it has started could be ended\n",
             w->name);
-  ready_end();
+  outputs_end();
   if (problem)
-    failToWrite(problem);
+    fail(NULL, EXIT_USAGE, "the result", "cannot be written", problem);
   if (interruption)
     return 128 + interruption;
   if (end.ready)
     return 0;
   if (isInTime)
-    fail(1, w->request, requester < 0 ? "cannot be run" : "the request failed", 0);
+    fail(NULL, 1, w->request, requester < 0 ? "cannot be run" : "the request failed", 0);
   if (endsByItself)
     return status_of_ended(end.status);
   if (hasChildren)
-    failWith("wait for something else, or longer: --timeout=SECONDS", EXIT_TIMED_OUT, w->name,
-             "was not ready in time", 0);
+    fail("wait for something else, or longer: --timeout=SECONDS", EXIT_TIMED_OUT, w->name,
+         "was not ready in time", 0);
   char what[64];
   int code = status_of_ended(end.status);
   snprintf(what, sizeof what, "ended before it was ready, with status %d", code);
-  fail(code ? code : 1, w->name, what, 0);
+  fail(NULL, code ? code : 1, w->name, what, 0);
   return 1;
 }
 
@@ -399,7 +325,7 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
 static int readMessages(int channel, const char *command, int64_t *startNs) {
   struct Message started = {0, 0}, failed = {0, 0};
   if (read(channel, &started, sizeof started) != sizeof started)
-    fail(EXIT_USAGE, command, "ended before it started", 0);
+    fail(NULL, EXIT_USAGE, command, "ended before it started", 0);
   *startNs = started.startNs;
   return read(channel, &failed, sizeof failed) == sizeof failed ? failed.error : 0;
 }
@@ -492,24 +418,28 @@ int main(int argc, char **argv) {
       w.ready.has_terminal = true;
     else if (option == 'e') {
       w.ready.enters = true;
-      w.ready.function = parseFunction(optarg);
+      if (!function_parse(optarg, &w.ready.function))
+        return usageError(optarg, " is not 0xADDRESS@0xENTRY");
     } else if (option == 'l') {
       w.ready.listens = true;
-      w.ready.place = parsePlace(optarg);
-    } else if (option == 'u')
-      w.ready.output = parseOutput(optarg);
-    else if (option == 'F')
+      if (!place_parse(optarg, &w.ready.place))
+        return usageError(optarg, " is not [ADDRESS:]PORT, with a numeric address");
+    } else if (option == 'u') {
+      w.ready.output = optarg;
+      if (!*optarg || strlen(optarg) >= MAX_TEXT)
+        return usageError("--until-output: ", " is empty or too long");
+    } else if (option == 'F')
       w.ready.file = optarg;
     else if (option == 'i')
-      w.ready.idle_ms = parseMilliseconds(optarg);
+      w.ready.idle_ms = parseTime("--until-idle", optarg, 1);
     else if (option == 'n')
       w.ready.notify = true;
     else if (option == 's')
-      w.ready.for_ms = parseSeconds("--for", optarg);
+      w.ready.for_ms = parseTime("--for", optarg, 1000);
     else if (option == 'r')
       w.request = optarg;
     else if (option == 't')
-      w.timeoutMs = parseSeconds("--timeout", optarg);
+      w.timeoutMs = parseTime("--timeout", optarg, 1000);
     else if (option == 'a')
       w.acknowledged = parseFd(optarg);
     else if (answerAbout(option))
@@ -530,17 +460,15 @@ int main(int argc, char **argv) {
 
   int channel[2];
   if (pipe2(channel, O_CLOEXEC) < 0)
-    fail(EXIT_USAGE, "pipe", "cannot be made", errno);
-  struct sigaction oldActions[SIGNALS];
-  sigset_t oldMask;
-  takeSignals(oldActions, &oldMask);
+    fail(NULL, EXIT_USAGE, "pipe", "cannot be made", errno);
+  takeSignals();
   if (watches && !(tree_begin() && ready_begin(&w.ready)))
-    fail(EXIT_USAGE, *command, "cannot be watched", errno);
+    fail(NULL, EXIT_USAGE, *command, "cannot be watched", errno);
   pid_t child = fork();
   if (child < 0)
-    fail(EXIT_USAGE, *command, "cannot fork", errno);
+    fail(NULL, EXIT_USAGE, *command, "cannot fork", errno);
   if (child == 0) {
-    giveSignalsBack(oldActions, &oldMask);
+    giveSignalsBack();
     bool canBeWatched = enterMounts(mounts) && (!watches || ready_enter(&w.ready));
     struct Message message = {now_ns(), 0};
     if (write(channel[1], &message, sizeof message) == sizeof message && canBeWatched)
@@ -550,30 +478,30 @@ int main(int argc, char **argv) {
       _exit(EXIT_USAGE);
     _exit(EXIT_NOT_EXECUTABLE);
   }
-  commandPid = child;
-  w.actions = oldActions;
-  w.mask = oldMask;
-  if (watches)
-    letRequestsIn();
-  else
-    sigprocmask(SIG_SETMASK, &oldMask, NULL);
   close(channel[1]);
 
   int64_t startNs;
   if (watches) {
     int64_t heldNs = w.ready.enters ? entered_begin(child, &w.ready.function) : 0;
     if (heldNs < 0)
-      failWith("frontload info tells whether there are hardware breakpoints; or wait for "
-               "something else",
-               EXIT_USAGE, *command, "cannot be watched for a function", errno);
+      fail("frontload info tells whether there are hardware breakpoints; or wait for "
+           "something else",
+           EXIT_USAGE, *command, "cannot be watched for a function", errno);
     int error = readMessages(channel[0], *command, &startNs);
     return error ? cannotRun(*command, error) : watch(&w, child, startNs + heldNs, output);
   }
   int status;
   struct rusage use;
-  while (wait4(child, &status, 0, &use) < 0)
-    if (errno != EINTR)
-      fail(EXIT_USAGE, *command, "cannot be waited for", errno);
+  pid_t ended;
+  while ((ended = wait4(child, &status, WNOHANG, &use)) == 0) {
+    siginfo_t info;
+    int signal = sigwaitinfo(&awaited, &info);
+    /* A terminal's SIGINT and SIGQUIT reach the command too: it decides, and is waited for. */
+    if (signal > 0 && signal != SIGINT && signal != SIGQUIT)
+      handOn(child, &info);
+  }
+  if (ended < 0)
+    fail(NULL, EXIT_USAGE, *command, "cannot be waited for", errno);
   int64_t endNs = now_ns();
   /* Only now, so that this process does not run while the command starts. */
   int error = readMessages(channel[0], *command, &startNs);
@@ -583,6 +511,6 @@ int main(int argc, char **argv) {
   cost_add_ended(&cost, &use);
   int problem = writeLine(output, &(struct End){.status = status}, endNs - startNs, &cost);
   if (problem)
-    failToWrite(problem);
+    fail(NULL, EXIT_USAGE, "the result", "cannot be written", problem);
   return status_of_ended(status);
 }

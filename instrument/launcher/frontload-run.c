@@ -1,7 +1,5 @@
 /* frontload-run: prefetches the fronts of a program and of its libraries, and becomes the program.
  *
- *   frontload-run [--verbose] [--files=LIST [--device=KIND]] [--] COMMAND [ARGUMENT...]
- *
  * It is for programs that cannot, or should not, prefetch themselves: they need only the note that
  * ld.frontload writes. If there is no note, it just runs the command.
  *
@@ -11,9 +9,6 @@
  * --files: a reading list names the parts of all files that a startup reads
  * (prefetch/reading_list.h). A detached process asks for them while the command starts. Most runs
  * with a list do not come as far as main(): see early_start.c.
- *
- * The exit status is the command's, 127 if it does not exist, 126 if it cannot be run, 2 if the
- * command line is wrong.
  */
 #define _GNU_SOURCE
 #include "base/elf_start.h"

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -102,12 +103,11 @@ static void hand_on(int which) {
   }
 }
 
-void outputs_ask(struct pollfd files[OUTPUTS]) {
+void outputs_wait(int other, int ms) {
+  struct pollfd files[OUTPUTS + 1] = {[OUTPUTS] = {other, POLLIN, 0}};
   for (int i = 0; i < OUTPUTS; ++i)
     files[i] = (struct pollfd){.fd = outputs[i].ours, .events = POLLIN};
-}
-
-void outputs_hand_on(const struct pollfd files[OUTPUTS]) {
+  poll(files, OUTPUTS + 1, ms);
   for (int i = 0; i < OUTPUTS; ++i) {
     if (outputs[i].ours < 0 || !files[i].revents)
       continue;

@@ -2,12 +2,9 @@
 #ifndef FRONTLOAD_LAUNCHER_READY_H
 #define FRONTLOAD_LAUNCHER_READY_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* entered.c: when a command first enters one of its functions. */
 
 /* A function of the file that is executed; addresses are those in the file. */
 struct Function {
@@ -18,18 +15,10 @@ struct Function {
 /* Reads 0xADDRESS@0xENTRY. False for any other text. */
 bool function_parse(const char *text, struct Function *function);
 
-/* In the command, before exec. False, with errno, if another debugger traces it. */
-bool entered_enter(void);
-
 /* In the parent, right after the fork: waits until the command is executed or has ended, then
  * watches the function. Returns for how many nanoseconds this held the command. If watching is
  * impossible, ends the command and returns a negative value, with errno. */
 int64_t entered_begin(pid_t command, const struct Function *function);
-
-/* Whether the command, or a process that it has forked, has entered the function. */
-bool was_entered(void);
-
-/* listening.c: whether one of the processes that a command has started listens for connections. */
 
 struct Place {
   uint16_t port;
@@ -39,12 +28,6 @@ struct Place {
 
 /* Reads [ADDRESS:]PORT, with a numeric address (IPv6 in brackets). False for any other text. */
 bool place_parse(const char *text, struct Place *place);
-
-/* Call this first. False, with errno, if the kernel does not tell. */
-bool listening_begin(const struct Place *place);
-
-/* Whether a descendant of this process listens there, or at all addresses. */
-bool is_listening(const struct Place *place);
 
 /* outputs.c: a command's output: handed on as it comes, and searched for a text. The command writes
  * to pipes, or to a terminal of its own, from which it then also reads: nobody types there. */
@@ -59,29 +42,25 @@ void outputs_enter(void);
 /* In this process, after the command's exec. */
 void outputs_started(void);
 
-/* Fills `files` for poll(2). */
-void outputs_ask(struct pollfd files[OUTPUTS]);
-/* Hands on the output that poll(2) has found. */
-void outputs_hand_on(const struct pollfd files[OUTPUTS]);
+/* Waits for output, and hands it on; or for the file `other`, or some milliseconds. */
+void outputs_wait(int other, int ms);
 /* Whether the output so far contains the text. */
 bool outputs_have_said(void);
 /* Hands on the rest when the command has ended. */
 void outputs_end(void);
 
-/* ready.c: all events. */
-
 /* The awaited events: the first ends the startup. Zero or NULL: not awaited. */
 struct Ready {
   bool enters;
   struct Function function; /* the command enters it */
-  bool listens;
-  struct Place place; /* a socket of the command listens here */
-  const char *file;   /* this file exists */
-  const char *output; /* the command has written this text */
-  int64_t idle_ms;    /* for this time, no thread has run or waited for a disk */
-  bool notify;        /* the command has sent READY=1 to the socket $NOTIFY_SOCKET */
-  int64_t for_ms;     /* this time has passed since exec */
-  bool has_terminal;  /* no event: the command has a terminal of its own */
+  bool listens;             /* a process that the command has started listens for connections, */
+  struct Place place;       /* here */
+  const char *file;         /* this file exists */
+  const char *output;       /* the command has written this text */
+  int64_t idle_ms;          /* for this time, no thread has run or waited for a disk */
+  bool notify;              /* the command has sent READY=1 to the socket $NOTIFY_SOCKET */
+  int64_t for_ms;           /* this time has passed since exec */
+  bool has_terminal;        /* no event: the command has a terminal of its own */
 };
 
 /* Whether any event is awaited, apart from the end of the command. */
@@ -99,8 +78,5 @@ void ready_wait(void);
 /* The event that has come, by the name of its option, or NULL. `since_ns` is its time: of idle, the
  * beginning of the idle time; else `now_ns`. */
 const char *ready_has_come(const struct Ready *ready, int64_t now_ns, int64_t *since_ns);
-
-/* Hands on the rest of the command's output. */
-void ready_end(void);
 
 #endif
