@@ -20,7 +20,8 @@ struct text {
 
 static inline struct text text_in(char *buffer, size_t capacity) {
   buffer[0] = '\0';
-  return (struct text){.start = buffer, .capacity = capacity};
+  const struct text empty = {buffer, 0, capacity, false};
+  return empty;
 }
 
 static inline void text_cut(struct text *text, size_t size) {

@@ -4,7 +4,7 @@
 #ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
 #define FRONTLOAD_RECORDER_COMMAND_LINE_H
 
-#include "output_pattern.h"
+#include "trace_writer.h"
 
 #include "llvm/Support/CommandLine.h"
 

@@ -2,7 +2,6 @@
 #include "program_file.h"
 
 #include "base/machine.h"
-#include "bytes_left.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELFObjectFile.h"

@@ -16,6 +16,24 @@
 
 namespace frontload {
 
+/// How much of a file may still be read, which bounds the time that a damaged file takes: counts
+/// the parts of one kind. In an honest file these do not overlap; a damaged file
+/// may claim that each is as large as the file.
+class BytesLeft {
+public:
+  explicit BytesLeft(uint64_t fileSize) : bytes(fileSize) {}
+  uint64_t count() const { return bytes; }
+  bool take(uint64_t size) {
+    if (size > bytes)
+      return false;
+    bytes -= size;
+    return true;
+  }
+
+private:
+  uint64_t bytes;
+};
+
 /// The entries of the dynamic section before its end, as far as they are in the file. (The function
 /// of this name in LLVM trusts the header that it follows.)
 llvm::ArrayRef<llvm::object::ELF64LE::Dyn>

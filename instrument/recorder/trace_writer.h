@@ -7,13 +7,38 @@
 #define FRONTLOAD_RECORDER_TRACE_WRITER_H
 
 #include "format/frontload_trace.h"
-#include "output_pattern.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <string>
+#include <sys/types.h>
 
 namespace frontload {
+
+/// Where traces go: a file name pattern in which %p stands for the process id, %m for the program's
+/// file name and %% for a percent sign.
+class OutputPattern {
+public:
+  /// Refuses letters without a meaning, so that a mistyped pattern does not become a file name.
+  static llvm::Expected<OutputPattern> parse(llvm::StringRef text);
+
+  std::string expand(llvm::StringRef programPath, pid_t pid) const;
+
+  /// The pattern with an absolute path, for a recorder that may expand it in another folder.
+  std::string absolute() const;
+
+  /// Checks now that a trace of `programPath` can be written later: that the folder exists, takes
+  /// files and has room. A folder whose own name holds %p or %m cannot be checked.
+  llvm::Error check(llvm::StringRef programPath) const;
+
+private:
+  explicit OutputPattern(llvm::StringRef pattern) : text(pattern) {}
+
+  std::string text;
+};
 
 /// The common part of all traces of one recording.
 class TraceFolder {

@@ -1,7 +1,6 @@
 // Puts breakpoints into the memory of a process, and takes them out.
 #include "address_space.h"
 
-#include "copied_code.h"
 #include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -9,11 +8,63 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include <unordered_map>
 
 using namespace llvm;
 using namespace frontload;
+
+ProcessMemory::ProcessMemory(pid_t process)
+    : file(open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDWR | O_CLOEXEC)) {
+  if (file < 0)
+    openError = errno;
+}
+
+ProcessMemory::~ProcessMemory() {
+  if (file >= 0)
+    close(file);
+}
+
+int ProcessMemory::refusal() const {
+  return openError == EACCES || openError == EPERM ? openError : 0;
+}
+
+bool ProcessMemory::read(pid_t stopped, uint64_t address, MutableArrayRef<uint8_t> bytes) const {
+  if (file >= 0)
+    return pread(file, bytes.data(), bytes.size(), address) == ssize_t(bytes.size());
+  iovec here = {bytes.data(), bytes.size()};
+  iovec there = {reinterpret_cast<void *>(address), bytes.size()};
+  return process_vm_readv(stopped, &here, 1, &there, 1, 0) == ssize_t(bytes.size());
+}
+
+/// Reads and writes the words that hold these bytes as a whole.
+static bool pokeWords(pid_t stopped, uint64_t address, ArrayRef<uint8_t> bytes) {
+  uint64_t end = address + bytes.size();
+  for (uint64_t at = alignDown(address, sizeof(long)); at < end; at += sizeof(long)) {
+    errno = 0;
+    long word = ptrace(PTRACE_PEEKDATA, stopped, at, nullptr);
+    if (errno != 0)
+      return false;
+    uint64_t from = std::max(at, address), to = std::min(at + sizeof(long), end);
+    memcpy(reinterpret_cast<uint8_t *>(&word) + (from - at), bytes.data() + (from - address),
+           to - from);
+    if (ptrace(PTRACE_POKEDATA, stopped, at, word) != 0)
+      return false;
+  }
+  return true;
+}
+
+bool ProcessMemory::write(pid_t stopped, uint64_t address, ArrayRef<uint8_t> bytes) const {
+  return (file >= 0 &&
+          pwrite(file, bytes.data(), bytes.size(), address) == ssize_t(bytes.size())) ||
+         pokeWords(stopped, address, bytes);
+}
 
 /// Reads the pages of sites, in whole extents, and shows each with its address in the file and its
 /// sites.
@@ -171,6 +222,112 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
   return {false, false};
 }
 
+namespace {
+/// Recognises a copy of code in which breakpoints were, and decides how much likeness is enough.
+///
+/// A program may copy its functions to another page and run the copy, as hooking libraries and
+/// engines with built-in machine code do. It copies breakpoints too. The bytes around one in a copy
+/// are those around the site that it was copied from.
+struct CopiedCode {
+  /// A breakpoint is at `address`, where no site is. With `isExecuted`, a thread has trapped there.
+  CopiedCode(const ProcessMemory &memory, pid_t thread, uint64_t address, bool isExecuted);
+
+  /// Compares the copy with each site of some code, which begins at `begin`, as in the file.
+  void compare(ArrayRef<uint8_t> planted, uint64_t begin, ArrayRef<Site> sites, uint64_t bias);
+
+  std::vector<uint8_t> bytes;
+  size_t at = 0;       // in these bytes, the breakpoint
+  size_t minAlike;     // fewer neighbours may be alike by accident
+  size_t alike = 0;    // the number of bytes beside the best site that are those of the copy
+  uint64_t origin = 0; // where in memory that site is
+  /// The code that the breakpoint replaces; nothing if no site is like it, or they differ in this.
+  std::optional<arch::Code> original;
+};
+} // namespace
+
+static std::ifstream openProc(pid_t thread, const char *file) {
+  return std::ifstream("/proc/" + std::to_string(thread) + "/" + file);
+}
+
+/// Where a process has executable memory that is not from a file: begin and end.
+static std::vector<std::pair<uint64_t, uint64_t>> writtenCode(pid_t thread) {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  std::ifstream maps = openProc(thread, "maps");
+  for (std::string line; std::getline(maps, line);) {
+    auto [begin, rest] = StringRef(line).split('-');
+    auto [end, protection] = rest.split(' ');
+    std::pair<uint64_t, uint64_t> range;
+    auto has = [&](const char *text) { return line.find(text) != line.npos; };
+    bool isGiven = (has("/") && !has("/memfd:")) || has("[v"); // a file, or the kernel's
+    if (!isGiven && protection.substr(2, 1) == "x" && !begin.getAsInteger(16, range.first) &&
+        !end.getAsInteger(16, range.second))
+      ranges.push_back(range);
+  }
+  return ranges;
+}
+
+/// Whether a program that traps at `address` would end, if the breakpoint there were its own: no
+/// handler waits for the signal, and no file has the code.
+static bool wouldEnd(pid_t thread, uint64_t address) {
+  std::ifstream status = openProc(thread, "status");
+  for (std::string line; std::getline(status, line);)
+    if (StringRef text(line); text.consume_front("SigCgt:")) {
+      uint64_t caught;
+      return !text.trim().getAsInteger(16, caught) && !(caught >> (SIGTRAP - 1) & 1) &&
+             llvm::any_of(writtenCode(thread), [&](auto &range) {
+               return range.first <= address && address < range.second;
+             });
+    }
+  return false;
+}
+
+CopiedCode::CopiedCode(const ProcessMemory &memory, pid_t thread, uint64_t address,
+                       bool isExecuted) {
+  constexpr uint64_t maxBefore = 64, maxSize = 192;
+  constexpr size_t fewBytes = 4, manyBytes = 15;
+  static const uint64_t pageSize = sysconf(_SC_PAGESIZE);
+  minAlike = isExecuted && wouldEnd(thread, address) ? fewBytes : manyBytes;
+  uint64_t page = alignDown(address, pageSize);
+  uint64_t begin = std::max(address - maxBefore, page);
+  at = address - begin;
+  // The next page need not be there.
+  bytes.resize(maxSize);
+  if (!memory.read(thread, begin, bytes)) {
+    bytes.resize(std::min(maxSize, page + pageSize - begin));
+    if (!memory.read(thread, begin, bytes))
+      bytes.clear();
+  }
+}
+
+void CopiedCode::compare(ArrayRef<uint8_t> planted, uint64_t begin, ArrayRef<Site> sites,
+                         uint64_t bias) {
+  // The copy may be older or younger than the moment when a site was restored.
+  std::vector<uint8_t> clean = planted.vec(), full = planted.vec();
+  for (const Site &each : sites) {
+    llvm::copy(each.original, &clean[each.address - begin]);
+    llvm::copy(arch::breakpoint, &full[each.address - begin]);
+  }
+  for (const Site &each : sites) {
+    size_t place = each.address - begin, size = each.original.size(), count = 0;
+    auto isAlike = [&](size_t there, size_t here) {
+      return bytes[here] == clean[there] || bytes[here] == full[there];
+    };
+    for (size_t i = size;
+         at + i < bytes.size() && place + i < clean.size() && isAlike(place + i, at + i); ++i)
+      ++count;
+    for (size_t i = 1; i <= at && i <= place && isAlike(place - i, at - i); ++i)
+      ++count;
+    if (count < std::max(alike, minAlike))
+      continue;
+    if (count > alike)
+      original = each.original;
+    else if (original != each.original)
+      original = std::nullopt;
+    alike = count;
+    origin = bias + each.address;
+  }
+}
+
 std::optional<arch::Code> AddressSpace::originalOfCopy(pid_t thread, uint64_t address,
                                                        bool isExecuted, bool isPredicted) {
   const uint64_t predicted = address - copyDistance;
@@ -183,10 +340,10 @@ std::optional<arch::Code> AddressSpace::originalOfCopy(pid_t thread, uint64_t ad
                  copy.compare(pages, begin, sites, mapping.bias);
                });
   }
-  if (!copy.original() || (isPredicted && copy.origin() != predicted))
+  if (!copy.original || (isPredicted && copy.origin != predicted))
     return std::nullopt;
-  copyDistance = address - copy.origin();
-  return copy.original();
+  copyDistance = address - copy.origin;
+  return copy.original;
 }
 
 bool AddressSpace::restoreCopy(pid_t thread, uint64_t address) {

@@ -10,23 +10,50 @@
 // same place: it finds the function touched, and only gets its program counter set back.
 //
 // A program that reads its own code sees breakpoints there. If it copies functions and runs a copy,
-// the copy is repaired where it traps (copied_code.h). If it reads all of its code, a watchpoint of
+// the copy is repaired where it traps. If it reads all of its code, a watchpoint of
 // the processor at the beginning tells, and the breakpoints are taken out. What this cannot hide: a
 // program that reads single functions sees their breakpoints, and every page of code with a
 // function in it becomes private memory of the process.
 #ifndef FRONTLOAD_TRACER_ADDRESS_SPACE_H
 #define FRONTLOAD_TRACER_ADDRESS_SPACE_H
 
-#include "process_memory.h"
 #include "program.h"
 #include "recorder/trace_writer.h"
 
 #include "llvm/ADT/BitVector.h"
 
 #include <memory>
+#include <sys/types.h>
 #include <vector>
 
 namespace frontload {
+
+/// The memory of a traced process, through /proc/PID/mem: even code that is mapped read-only can be
+/// written there.
+///
+/// The descriptor is kept for as long as the address space is traced. A process can close its
+/// memory to others (prctl PR_SET_DUMPABLE); a descriptor opened before stays open. Where there is
+/// no descriptor left, no /proc, or a kernel that does not write code that way
+/// (proc_mem.force_override), ptrace moves the bytes, word by word.
+class ProcessMemory {
+public:
+  explicit ProcessMemory(pid_t process);
+  ~ProcessMemory();
+  ProcessMemory(const ProcessMemory &) = delete;
+  ProcessMemory &operator=(const ProcessMemory &) = delete;
+
+  /// The errno if the process has closed its memory to us, or 0.
+  int refusal() const;
+
+  /// `stopped` is a thread of the process that ptrace has stopped.
+  bool read(pid_t stopped, uint64_t address, llvm::MutableArrayRef<uint8_t> bytes) const;
+  /// Writes a few bytes: the process may write those beside them meanwhile.
+  bool write(pid_t stopped, uint64_t address, llvm::ArrayRef<uint8_t> bytes) const;
+
+private:
+  int file;
+  int openError = 0;
+};
 
 using ProgramRef = std::shared_ptr<const Program>;
 

@@ -3,7 +3,6 @@
 #include "known_code.h"
 
 #include "arch.h"
-#include "recorder/bytes_left.h"
 #include "recorder/program_file.h"
 
 #include "llvm/ADT/DenseMap.h"

@@ -5,12 +5,12 @@
 #include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
-#include <map>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,10 +22,53 @@ using namespace llvm;
 using namespace frontload;
 
 Loading::Loading(TraceFolder &traces, ArrayRef<std::string> modules, std::string untilFunction,
-                 bool wantsBlocks)
-    : folder(traces), until(untilFunction), programs(untilFunction, wantsBlocks) {
+                 bool blocksWanted)
+    : folder(traces), until(std::move(untilFunction)), wantsBlocks(blocksWanted) {
   for (const std::string &name : modules)
     wanted.push_back({name});
+}
+
+static Error notRecorded(const Twine &path, const Twine &reason) {
+  return createStringError(path + ": not recorded: " + reason);
+}
+
+/// The name of a file that cannot be opened. If a program may not be read, the kernel only tells
+/// its name.
+static std::string nameBehind(const std::string &link) {
+  SmallString<256> path;
+  if (!sys::fs::real_path(link, path))
+    return path.str().str();
+  if (auto name = MemoryBuffer::getFileAsStream(sys::path::parent_path(link) + "/comm"))
+    return (*name)->getBuffer().trim().str();
+  return link;
+}
+
+Expected<ProgramRef> Loading::programAt(const std::string &link) {
+  SmallString<256> path;
+  auto file = sys::fs::openNativeFileForRead(link, sys::fs::OF_None, &path);
+  if (!file)
+    return notRecorded(nameBehind(link), toString(file.takeError()));
+  scope_exit closeIt([&] { sys::fs::closeFile(*file); });
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(*file, status))
+    return notRecorded(path, code.message());
+
+  FileKey key = {status.getUniqueID(), status.getLastModificationTime(), status.getSize()};
+  if (auto known = programs.find(key); known != programs.end())
+    return known->second;
+  auto buffer = MemoryBuffer::getOpenFile(*file, path, status.getSize(),
+                                          /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return notRecorded(path, buffer.getError().message());
+  auto program = Program::read(**buffer, until, wantsBlocks);
+  if (!program)
+    return notRecorded(path, toString(program.takeError()));
+  untilSeen |= program->hasUntilFunction();
+  // A recording of a whole build executes many programs; ended ones can be read again.
+  constexpr size_t maxPrograms = 64;
+  if (programs.size() >= maxPrograms)
+    std::erase_if(programs, [](auto &entry) { return entry.second.use_count() == 1; });
+  return programs[key] = std::make_shared<const Program>(std::move(*program));
 }
 
 static std::string procPath(pid_t thread, const Twine &file) {
@@ -66,7 +109,7 @@ void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &progra
     noteOnce(program->path + ": " + Twine(program->doubtful()) +
              " of its functions are not recorded, since only their symbols say that they are code: "
              "build it with unwind information (-fasynchronous-unwind-tables)");
-  else if (programs.wantsBlocks() && !program->hasBlocks())
+  else if (wantsBlocks && !program->hasBlocks())
     noteOnce(program->path + ": has no map of its basic blocks that fits its code, so only its "
                              "functions are recorded: compile it with -fbasic-block-address-map");
   if (program->inside())
@@ -118,7 +161,7 @@ std::shared_ptr<AddressSpace> Loading::execute(pid_t process, const std::string 
 
 Expected<std::shared_ptr<AddressSpace>> Loading::begin(pid_t process, const std::string &role) {
   std::string link = procPath(process, "exe");
-  auto program = programs.get(link);
+  auto program = programAt(link);
   if (!program)
     return program.takeError();
   if ((*program)->isLoader())
@@ -177,7 +220,7 @@ void Loading::mapped(AddressSpace &space, pid_t thread, const Call &call, uint64
 }
 
 ProgramRef Loading::wantedLibrary(const std::string &link) {
-  auto program = programs.get(link);
+  auto program = programAt(link);
   if (!program) {
     noteOnce(toString(program.takeError()));
     return nullptr;
@@ -193,6 +236,6 @@ void Loading::warnAboutUnseen() const {
   for (const WantedModule &module : wanted)
     if (!module.wasSeen)
       warning("--module=" + module.name + ": no recorded program loaded it");
-  if (!until.empty() && !programs.sawUntilFunction())
+  if (!until.empty() && !untilSeen)
     warning("--until=" + until + ": no recorded program has a function of this name");
 }

@@ -5,9 +5,13 @@
 #ifndef FRONTLOAD_TRACER_LOADING_H
 #define FRONTLOAD_TRACER_LOADING_H
 
-#include "program_cache.h"
+#include "address_space.h"
+
+#include "llvm/Support/FileSystem.h"
 
 #include <array>
+#include <map>
+#include <tuple>
 
 namespace frontload {
 
@@ -15,7 +19,7 @@ class Loading {
 public:
   /// `modules`: file names, sonames or paths of libraries that are recorded too.
   Loading(TraceFolder &traces, llvm::ArrayRef<std::string> modules, std::string untilFunction,
-          bool wantsBlocks);
+          bool blocksWanted);
 
   /// The program that `process` is about to begin, with its breakpoints planted. Null if it cannot
   /// be recorded. Its role is the one in its environment, or `formerRole`.
@@ -36,6 +40,10 @@ public:
   void warnAboutUnseen() const;
 
 private:
+  /// The program in the file that `link` leads to. Every file is parsed once, however many
+  /// processes execute or load it. The links of /proc also lead to files that were deleted or
+  /// belong to another mount namespace. An error begins with the path of the file.
+  llvm::Expected<ProgramRef> programAt(const std::string &link);
   llvm::Expected<std::shared_ptr<AddressSpace>> begin(pid_t process, const std::string &role);
   void plant(AddressSpace &space, pid_t stopped, const ProgramRef &program, uint64_t bias);
   void mapped(AddressSpace &space, pid_t thread, const Call &call, uint64_t address);
@@ -48,7 +56,11 @@ private:
   };
   std::vector<WantedModule> wanted;
   std::string until;
-  ProgramCache programs;
+  bool wantsBlocks;
+  bool untilSeen = false; // a program with the function of --until
+
+  using FileKey = std::tuple<llvm::sys::fs::UniqueID, llvm::sys::TimePoint<>, uint64_t>;
+  std::map<FileKey, ProgramRef> programs;
 };
 
 } // namespace frontload
