@@ -11,12 +11,6 @@
 
 enum { GRANULE = 1 << GRANULE_SHIFT };
 
-#ifdef VG_BIGENDIAN
-#define END Iend_BE
-#else
-#define END Iend_LE
-#endif
-
 static IRExpr *word(Addr value) { return mkIRExpr_HWord(value); }
 
 static IRExpr *compute(IRSB *out, IRType type, IRExpr *value) {
@@ -31,7 +25,7 @@ static IRExpr *binary(IRSB *out, IRType type, IROp op, IRExpr *a, IRExpr *b) {
 
 /* A byte in memory, as a word: Valgrind for AArch64 does not compute with bytes. */
 static IRExpr *byte_at(IRSB *out, IRExpr *place) {
-  IRExpr *byte = compute(out, Ity_I8, IRExpr_Load(END, Ity_I8, place));
+  IRExpr *byte = compute(out, Ity_I8, IRExpr_Load(Iend_LE, Ity_I8, place));
   return compute(out, Ity_I64, IRExpr_Unop(Iop_8Uto64, byte));
 }
 

@@ -9,6 +9,7 @@
 #include <pub_tool_vki.h>
 
 #include "base/machine.h"
+#include "base/notes.h"
 
 #include <elf.h>
 
@@ -51,24 +52,18 @@ static HChar *text_at(Int fd, ULong offset) {
 }
 
 static void read_build_id(ModuleFile *file, Int fd, const Elf64_Phdr *header) {
-  static UChar notes[MAX_NOTES];
-  ULong size = header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes;
-  if (!read_at(fd, header->p_offset, notes, size))
+  static UChar bytes[MAX_NOTES];
+  struct notes notes = {bytes, header->p_filesz, note_alignment(header->p_align)};
+  if (notes.size > sizeof bytes)
+    notes.size = sizeof bytes;
+  if (!read_at(fd, header->p_offset, bytes, notes.size))
     return;
-  for (ULong at = 0; at + sizeof(Elf64_Nhdr) <= size;) {
-    const Elf64_Nhdr *note = (const Elf64_Nhdr *)(notes + at);
-    ULong name = at + sizeof *note, text = name + VG_ROUNDUP((ULong)note->n_namesz, 4);
-    ULong next = text + VG_ROUNDUP((ULong)note->n_descsz, 4);
-    if (next > size)
-      return;
-    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-        VG_(memcmp)(notes + name, "GNU", 4) == 0 && note->n_descsz <= MAX_BUILD_ID) {
-      VG_(memcpy)(file->build_id, notes + text, note->n_descsz);
-      file->build_id_size = note->n_descsz;
-      return;
+  for (struct note note; !file->build_id_size && next_note(&notes, &note);)
+    if (is_note(&note, NT_GNU_BUILD_ID, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) &&
+        note.descriptor_size <= MAX_BUILD_ID) {
+      VG_(memcpy)(file->build_id, note.descriptor, note.descriptor_size);
+      file->build_id_size = note.descriptor_size;
     }
-    at = next;
-  }
 }
 
 /* The offset in the file of an address; all ones if it is not in the file. */

@@ -81,12 +81,8 @@ static Bool read_option(const HChar *option) {
   return True;
 }
 
-static void print_options(void) {
-  VG_(printf)(
-      "    --output=PATTERN --role=NAME --module=NAME --until=SYMBOL --for-milliseconds=N: see\n"
-      "                              frontload-valgrind --help\n");
-}
-static void print_no_more(void) {}
+/* frontload-valgrind --help prints them. */
+static void print_no_options(void) {}
 
 /* Whether a file has this name, up to a dot: libfoo and libfoo.so also name libfoo.so.1. */
 static Bool begins_with(const HChar *file, const HChar *name) {
@@ -270,7 +266,7 @@ static void before_options(void) {
   VG_(details_copyright_author)("The Frontload developers; GPL-2.0-or-later as linked");
   VG_(details_bug_reports_to)("the Frontload developers");
   VG_(basic_tool_funcs)(after_options, instrument, at_end);
-  VG_(needs_command_line_options)(read_option, print_options, print_no_more);
+  VG_(needs_command_line_options)(read_option, print_no_options, print_no_options);
   VG_(needs_syscall_wrapper)(before_call, after_call);
   VG_(track_new_mem_startup)(mapped_at_start);
   VG_(track_new_mem_mmap)(mapped);

@@ -92,20 +92,17 @@ static void warn_of_refusal(UWord error) {
     warn("%s: cannot create the trace: %s", path, reason(error));
 }
 
-static SysRes create_new(void) {
-  return VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
-}
-
 /* Creates a new file: .1, .2... are appended to a name that is taken, by a file or a link. */
 static Int create(void) {
-  SizeT length = VG_(strlen)(path);
-  SysRes made = create_new();
-  for (UInt suffix = 1;
-       sr_isError(made) && sr_Err(made) == VKI_EEXIST && suffix <= FRONTLOAD_TRACE_MAX_SUFFIX;
-       ++suffix) {
-    VG_(sprintf)(path + length, ".%u", suffix);
-    made = create_new();
-  }
+  HChar *end = path + VG_(strlen)(path);
+  SysRes made;
+  UInt suffix = 0;
+  do {
+    if (suffix)
+      VG_(sprintf)(end, ".%u", suffix);
+    made = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
+  } while (sr_isError(made) && sr_Err(made) == VKI_EEXIST &&
+           ++suffix <= FRONTLOAD_TRACE_MAX_SUFFIX);
   if (!sr_isError(made))
     return VG_(safe_fd)(sr_Res(made));
   warn_of_refusal(sr_Err(made));
