@@ -39,9 +39,9 @@ int main(int argc, char **argv) { return (int)jump(argc, argv[0]); }
 def mapped(link, tmp_path):
     """mapped(*options): a linked program, and its map."""
 
-    def mapped(*options, name="app", source=SOURCE):
+    def mapped(*options, name="app", source=SOURCE, flags=()):
         path = tmp_path / f"{name}.map"
-        program = link(f"-Wl,-Map={path}", *options, source=source, name=name)
+        program = link(f"-Wl,-Map={path}", *options, source=source, name=name, flags=flags)
         return program, path
 
     return mapped
@@ -233,3 +233,12 @@ def test_a_map_that_cannot_be_used_ends_the_work_in_a_sentence(mapped, cli, tmp_
 
     monkeypatch.setattr(addresses, "MergedStrings", refuse)
     assert "smaller than its strings" in cli("profile", tmp_path / "t", "--map", path, code=65).err
+
+
+def test_a_copy_of_a_librarys_data_has_no_name(mapped, cli, tmp_path):
+    """The linker makes it (R_X86_64_COPY), so that no later link finds it in an object."""
+    source = "#include <stdio.h>\nint own;\nint main(void) { own += fputs(\"y\", stdout); }\n"
+    program, link_map = mapped("-no-pie", flags=["-fno-pie"], source=source)
+    found = entries(cli, program, link_map, tmp_path,
+                    *(program.addresses[name] for name in ("stdout", "own")))
+    assert {b"own", b"stdout"} & {entry.name for entry in found} == {b"own"}

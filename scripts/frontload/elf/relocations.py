@@ -101,6 +101,12 @@ def examine(elf: Elf, loading: Loading) -> Report | None:
     return _Examination(elf, loading).report()
 
 
+def copies(loading: Loading) -> np.ndarray:
+    """Where the loader copies data of libraries to, for a program that addresses it directly."""
+    types = _KINDS.get(loading.machine, {}).get(COPY, ())
+    return loading.relocations.offset[np.isin(loading.relocations.type, types)]
+
+
 def packed_words(addresses: np.ndarray, word: int) -> int:
     """How many words of DT_RELR hold relocations at these even addresses, encoded greedily."""
     addresses = distinct(addresses)

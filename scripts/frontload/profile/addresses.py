@@ -56,9 +56,11 @@ class Resolver:
     name; apart from that they have the same numbers.
     """
 
-    def __init__(self, elf: elves.Elf):
+    def __init__(self, elf: elves.Elf, copies: Sequence[int] | np.ndarray = ()):
+        """`copies` of a library's data (stdout, environ) have no name: no object defines them."""
         symbols = elf.linked_symbols()
         code, data = nameable(elf)
+        data &= ~np.isin(symbols.value, copies)
         self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
         self._elf = elf

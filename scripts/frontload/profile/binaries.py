@@ -8,6 +8,8 @@ import numpy as np
 
 from frontload.base.errors import BadData, Diagnostics, Failure
 from frontload.elf import file as elf
+from frontload.elf.loading import read_loading
+from frontload.elf.relocations import copies
 from frontload.profile import block_counts, instrumented
 from frontload.profile.addresses import Resolver
 from frontload.profile.block_counts import TouchedFunction
@@ -132,4 +134,5 @@ class Binaries:
             self._diagnostics.warning(f"{path}: has no build-id, so nothing tells whether it is "
                                       "the binary that was recorded")
         symbols = linked.linked_symbols("give the copy from before strip with --binary PATH")
-        return Binary(path, linked, Resolver(linked), instrumented.is_instrumented(linked, symbols))
+        resolver = Resolver(linked, copies(read_loading(linked.path)))
+        return Binary(path, linked, resolver, instrumented.is_instrumented(linked, symbols))
