@@ -133,9 +133,10 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data) {
   return 0;
 }
 
-/* Without an access that might fault: the kernel reads the signal set before it refuses `how`. */
+/* Without an access that might fault: the kernel reads the signal set before it refuses `how`. A
+ * filter that denies the call tells nothing. */
 bool frontload_is_readable(const void *address) {
-  return SYS(rt_sigprocmask, -1, address, 0, sizeof(signal_set)) != -EFAULT;
+  return SYS(rt_sigprocmask, -1, address, 0, sizeof(signal_set)) == -EINVAL;
 }
 
 /* The dynamic linker's record for debuggers; NULL if there is none. */

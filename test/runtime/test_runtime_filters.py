@@ -4,6 +4,7 @@ import platform
 
 import pytest
 from abilities import needs
+from kernel_filter import EPERM, RT_SIGPROCMASK, filter_system_calls
 
 # trap_open() has each opening of a file handed to handle(), which opens it after all.
 TRAP = """
@@ -137,6 +138,14 @@ def test_all_signals_are_blocked(cc, record):
           return result != 0;
         }""", "-pthread")
     assert record(program).only.names() == ["one", "two"]
+
+
+def test_denied_signal_masks(cc, record, library):
+    """A filter's refusal does not look like readable memory."""
+    program = cc("KEPT void one(void) {} NOT_RECORDED int main(void) { one(); }",
+                 runtime=[library, f"-Wl,-rpath,{library.parent}"])
+    recording = record(program, preexec_fn=lambda: filter_system_calls(RT_SIGPROCMASK, EPERM))
+    assert recording.only.names() == ["one"]
 
 
 @needs("program:musl-gcc")

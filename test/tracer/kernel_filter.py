@@ -7,9 +7,9 @@ import struct
 
 EPERM, EIO = 1, 5
 # Numbers of system calls.
-PTRACE, PWRITE64, FALLOCATE, FTRUNCATE, OPENAT, MADVISE = {
-    "x86_64": (101, 18, 285, 77, 257, 28),
-    "aarch64": (117, 68, 47, 46, 56, 233)}[platform.machine()]
+PTRACE, PWRITE64, FALLOCATE, FTRUNCATE, OPENAT, MADVISE, RT_SIGPROCMASK = {
+    "x86_64": (101, 18, 285, 77, 257, 28, 14),
+    "aarch64": (117, 68, 47, 46, 56, 233, 135)}[platform.machine()]
 
 
 def filter_system_calls(number: int, errno: int, argument: int | None = None, value: int = 0,
