@@ -82,9 +82,13 @@ static int checkProgram(const std::string &name, std::string &symbols) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file || (*file)->getBuffer().starts_with("#!"))
     return EXIT_SUCCESS; // valgrind reports an unreadable file
-  if (auto identity = ProgramFile::read(**file); !identity)
+  auto identity = ProgramFile::read(**file);
+  if (!identity)
     return fail(createStringError(path + ": cannot be recorded: " + toString(identity.takeError())),
                 EXIT_NOT_EXECUTABLE);
+  if (identity->isLoader())
+    return fail(createStringError(path + ": cannot be recorded: a loader"), EXIT_NOT_EXECUTABLE,
+                "run the program itself");
   if (auto elf = object::ELFFile<object::ELF64LE>::create((*file)->getBuffer())) {
     if (auto debug = findDebugFile(*elf, path))
       symbols = toHex(readDebugConnection(*elf).buildId, /*LowerCase=*/true) + ":" +

@@ -46,6 +46,15 @@ def test_refusals(arguments, status, what, recorder, run, tmp_path):
         assert "\nfrontload-valgrind: note: " in result.stderr
 
 
+def test_a_loader(program, record):
+    """ld.so would be recorded in place of the program that it runs."""
+    with open(program, "rb") as stream:
+        loader = next(segment.get_interp_name() for segment in ELFFile(stream).iter_segments()
+                      if segment["p_type"] == "PT_INTERP")
+    recording = record("--", loader, program)
+    assert recording.status == 126 and ": cannot be recorded: a loader\n" in recording.stderr
+
+
 @pytest.mark.parametrize("rights", [
     "set-user-id", "set-group-id", pytest.param("capabilities", marks=needs("capabilities"))])
 def test_a_command_with_rights_of_its_own(rights, program, record, run):
