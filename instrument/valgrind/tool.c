@@ -8,6 +8,7 @@
  */
 #include <pub_tool_aspacemgr.h>
 #include <pub_tool_basics.h>
+#include <pub_tool_clientstate.h>
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
@@ -18,6 +19,7 @@
 #include <pub_tool_tooliface.h>
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
+#include <pub_tool_xarray.h>
 
 #include "checks.h"
 #include "messages.h"
@@ -51,6 +53,7 @@ static Started started[MAX_STARTED];
 static UInt num_started;
 static Bool has_begun;
 static Int first_process;
+static const HChar *program_path; /* NULL if it is unknown */
 
 /* Code whose accesses are not the program's: the loader, or the function that relocates a static
  * PIE. */
@@ -72,6 +75,7 @@ static Bool read_option(const HChar *option) {
   } else if VG_STR_CLO (option, "--role", role) {
   } else if VG_STR_CLO (option, "--until", until) {
   } else if VG_STR_CLO (option, "--symbols", symbols) {
+  } else if VG_STR_CLO (option, "--self", name) { /* for find_program */
   } else if VG_INT_CLO (option, "--for-milliseconds", milliseconds) {
   } else if VG_STR_CLO (option, "--module", name) {
     want(name);
@@ -156,6 +160,7 @@ static void begin(void) {
     loader_end = loader_begin + size;
   }
   record(program->file, program->bias, True);
+  program_path = program->file->path;
 }
 
 /* The file whose code is mapped at an address, and its load bias; NULL if there is none. */
@@ -281,6 +286,15 @@ ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind,
                       Int descriptor) __asm__("__wrap_vgPlain_di_notify_mmap");
 ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor) { return 0; }
 
+/* The option by which a process that executes itself tells the next one its program. */
+static const HChar own_program[] = "/proc/self/exe", self_option[] = "--self=";
+
+static void remember_program(void) {
+  HChar *option = VG_(malloc)("frontload.self", sizeof self_option + VG_(strlen)(program_path));
+  VG_(sprintf)(option, "%s%s", self_option, program_path);
+  VG_(addToXA)(VG_(args_for_valgrind), &option);
+}
+
 /* Replaces the core's function: a program that Valgrind cannot run, of another machine or with
  * another user's rights, is executed outside of Valgrind, and not recorded. */
 Bool real_traces_child(const HChar *name, const HChar **arguments) __asm__(
@@ -288,5 +302,20 @@ Bool real_traces_child(const HChar *name, const HChar **arguments) __asm__(
 Bool wrap_traces_child(const HChar *name, const HChar **arguments) __asm__(
     "__wrap_vgPlain_should_we_trace_this_child");
 Bool wrap_traces_child(const HChar *name, const HChar **arguments) {
+  if (VG_STREQ(name, own_program) && program_path)
+    remember_program();
   return real_traces_child(name, arguments) && module_can_run(name);
+}
+
+/* Replaces the core's function: of a program that executes /proc/self/exe, that is Valgrind. */
+const HChar *real_find_program(const HChar *name) __asm__("__real_vgPlain_find_executable");
+const HChar *wrap_find_program(const HChar *name) __asm__("__wrap_vgPlain_find_executable");
+const HChar *wrap_find_program(const HChar *name) {
+  XArray *options = VG_(args_for_valgrind);
+  for (Word i = VG_(sizeXA)(options); VG_STREQ(name, own_program) && i-- > 0;) {
+    const HChar *option = *(const HChar **)VG_(indexXA)(options, i);
+    if (VG_(strncmp)(option, self_option, sizeof self_option - 1) == 0)
+      name = option + sizeof self_option - 1;
+  }
+  return real_find_program(name);
 }

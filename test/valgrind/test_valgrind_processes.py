@@ -73,6 +73,16 @@ def test_fork(program, record):
         ["my_early+0", "my_common+0", "my_parent+0"]]
 
 
+def test_a_program_that_executes_itself(compile, record):
+    """/proc/self/exe is the program, not Valgrind, twice in a row."""
+    program = compile("""
+        int main(int argc, char **argv) {
+          return argc > 2 ? 5 : execl("/proc/self/exe", "again", "x", argv[1], (char *)0);
+        }""")
+    recording = record("--", program)
+    assert recording.status == 5 and len(recording.of(program)) == 3
+
+
 def test_exec_by_a_thread(compile, record):
     """What was touched before an exec is recorded, and what the new program touches, too; also when
     not the first thread executes it, which then has the process id."""
