@@ -1,7 +1,6 @@
 //===- link_options.cpp - what a command line says about the front ---------===//
 
 #include "lld/link_options.h"
-#include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"

@@ -11,10 +11,9 @@
 #include "other_lld/other_lld.h"
 #include "plan/front_link.h"
 #include "profile/match_summary.h"
+#include "program/command_line.h"
 #include "program/diagnostics.h"
-#include "program/layout_options.h"
 #include "program/library_search.h"
-#include "program/output_kind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // What kind of file a command line asks a linker for, in all the spellings that lld knows.
-#include "program/output_kind.h"
+#include "program/command_line.h"
 #include <gtest/gtest.h>
 #include <vector>
 

@@ -1,7 +1,7 @@
 //===- compiler_command.cpp - parses a compiler's command line -------------===//
 
 #include "cc/compiler_command.h"
-#include "program/output_kind.h"
+#include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSwitch.h"
