@@ -1,6 +1,7 @@
 //===- child_process.cpp - runs another program ----------------------------===//
 
 #include "other_lld/child_process.h"
+#include "other_lld/memory_file.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,69 +21,50 @@ static Error failure(const Twine &what) {
   return createStringError(error, what + ": " + error.message());
 }
 
-Expected<Arguments> Arguments::make(Command command) {
-  Arguments result;
+/// Moves the arguments to `response` if they are too many for the system.
+static Error shorten(Command &command, MemoryFile &response) {
   std::vector<StringRef> all(command.args.begin(), command.args.end());
-  if (!sys::commandLineFitsWithinSystemLimits(command.program, all)) {
-    std::string text;
-    raw_string_ostream os(text);
-    for (StringRef arg : all) {
-      sys::printArg(os, arg, /*Quote=*/true);
-      os << '\n';
-    }
-    Expected<MemoryFile> file = MemoryFile::make(text);
-    if (!file)
-      return file.takeError();
-    result.responseFile = std::move(*file);
-    command.args = {"@" + result.responseFile.path()};
+  if (sys::commandLineFitsWithinSystemLimits(command.program, all))
+    return Error::success();
+  std::string text;
+  raw_string_ostream os(text);
+  for (StringRef arg : all) {
+    sys::printArg(os, arg, /*Quote=*/true);
+    os << '\n';
   }
-  result.command = std::move(command);
-  return result;
+  Expected<MemoryFile> file = MemoryFile::make(text);
+  if (!file)
+    return file.takeError();
+  response = std::move(*file);
+  command.args = {"@" + response.path()};
+  return Error::success();
 }
 
-std::vector<const char *> Arguments::vector() const {
-  std::vector<const char *> result = {command.program.c_str()};
-  for (const auto *args : {&command.leading, &command.args})
-    for (const std::string &arg : *args)
-      result.push_back(arg.c_str());
+/// The program's name, the arguments and a null pointer, as execve() takes them.
+static std::vector<char *> vectorOf(Command &command) {
+  std::vector<char *> result = {command.program.data()};
+  for (auto *args : {&command.leading, &command.args})
+    for (std::string &arg : *args)
+      result.push_back(arg.data());
   result.push_back(nullptr);
   return result;
 }
 
-Error Arguments::keepForSuccessor() {
-  if (int file = responseFile.descriptor(); file >= 0 && fcntl(file, F_SETFD, 0) != 0)
-    return failure("cannot keep a response file");
-  return Error::success();
-}
-
 /// In the child: only what is allowed between fork and exec.
-[[noreturn]] static void exec(const char *program, const char *const *args,
-                              const char *const *environment, int output, int errors,
-                              pid_t parent) {
+[[noreturn]] static void exec(char *const *args, int output, int errors, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent && dup2(output, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0)
-    execve(program, const_cast<char *const *>(args), const_cast<char *const *>(environment));
+    execv(args[0], args);
   if (const char *reason = strerrordesc_np(errno))
     (void)!write(errors, reason, strlen(reason));
   _exit(127);
 }
 
-Expected<Finished> runProgram(Command command, ArrayRef<std::string> environment) {
-  const std::string program = command.program;
-  Expected<Arguments> arguments = Arguments::make(std::move(command));
-  if (!arguments)
-    return arguments.takeError();
-  std::vector<const char *> argv = arguments->vector(), env;
-  // The first variable of a name counts.
-  for (const std::string &variable : environment)
-    env.push_back(variable.c_str());
-  for (char **variable = environ; *variable; ++variable)
-    if (none_of(environment, [&](StringRef ours) {
-          return StringRef(*variable).starts_with(
-              ours.take_until([](char c) { return c == '='; }).str() + "=");
-        }))
-      env.push_back(*variable);
-  env.push_back(nullptr);
+Expected<Finished> runProgram(Command command) {
+  MemoryFile response;
+  if (Error e = shorten(command, response))
+    return e;
+  std::vector<char *> args = vectorOf(command);
   Expected<MemoryFile> output = MemoryFile::make("");
   if (!output)
     return output.takeError();
@@ -91,14 +73,11 @@ Expected<Finished> runProgram(Command command, ArrayRef<std::string> environment
     return errors.takeError();
 
   pid_t parent = getpid(), child = fork();
-  if (child < 0)
-    return failure(program);
   if (child == 0)
-    exec(program.c_str(), argv.data(), env.data(), output->descriptor(), errors->descriptor(),
-         parent);
+    exec(args.data(), output->descriptor(), errors->descriptor(), parent);
   int status;
-  if (sys::RetryAfterSignal(-1, waitpid, child, &status, 0) < 0)
-    return failure(program);
+  if (child < 0 || sys::RetryAfterSignal(-1, waitpid, child, &status, 0) < 0)
+    return failure(command.program);
   Finished result;
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   result.exitCode = result.signal ? 128 + result.signal : WEXITSTATUS(status);
@@ -112,14 +91,13 @@ Expected<Finished> runProgram(Command command, ArrayRef<std::string> environment
 }
 
 Error becomeProgram(Command command) {
-  const std::string program = command.program;
-  Expected<Arguments> arguments = Arguments::make(std::move(command));
-  if (!arguments)
-    return arguments.takeError();
-  if (Error e = arguments->keepForSuccessor())
+  MemoryFile response;
+  if (Error e = shorten(command, response))
     return e;
-  execv(program.c_str(), const_cast<char *const *>(arguments->vector().data()));
-  return failure(program);
+  if (int file = response.descriptor(); file >= 0 && fcntl(file, F_SETFD, 0) != 0)
+    return failure("cannot keep a response file");
+  execv(command.program.c_str(), vectorOf(command).data());
+  return failure(command.program);
 }
 
 } // namespace frontload

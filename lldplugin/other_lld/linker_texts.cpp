@@ -22,14 +22,6 @@ static void replaceAll(std::string &text, StringRef from, StringRef to) {
     text.replace(at, from.size(), to);
 }
 
-/// Removes a file of makeFiles(), which a signal would have removed as well.
-static void removeTemporary(const std::string &path) {
-  if (path.empty())
-    return;
-  sys::fs::remove(path);
-  sys::DontRemoveFileOnSignal(path);
-}
-
 std::string StandIns::restored(std::string text) const {
   text = withoutMarks(std::move(text));
   if (!suffix.empty())
@@ -51,7 +43,10 @@ LinkerTexts::LinkerTexts(const OtherLink &o) : other(o) {
 
 LinkerTexts::~LinkerTexts() {
   for (const TextFile *file : all())
-    removeTemporary(file->temporary);
+    if (!file->temporary.empty()) {
+      sys::fs::remove(file->temporary);
+      sys::DontRemoveFileOnSignal(file->temporary);
+    }
 }
 
 Error LinkerTexts::makeFiles() {

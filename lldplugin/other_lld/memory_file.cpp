@@ -1,7 +1,7 @@
 //===- memory_file.cpp - a file in memory that other processes can open ----===//
 
 #include "other_lld/memory_file.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <sys/mman.h>
@@ -37,16 +37,10 @@ std::string MemoryFile::path() const {
 }
 
 Expected<std::string> MemoryFile::contents() const {
-  std::string result;
-  char buffer[1 << 16];
-  while (true) {
-    auto length = sys::fs::readNativeFileSlice(file, buffer, result.size());
-    if (!length)
-      return length.takeError();
-    if (*length == 0)
-      return result;
-    result.append(buffer, *length);
-  }
+  auto buffer = MemoryBuffer::getFile(path(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return errorCodeToError(buffer.getError());
+  return (*buffer)->getBuffer().str();
 }
 
 } // namespace frontload

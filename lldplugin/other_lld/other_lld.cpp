@@ -5,11 +5,12 @@
 #include "other_lld/interposer/plan_format.h"
 #include "other_lld/linker_texts.h"
 #include "other_lld/placed_sections.h"
-#include "other_lld/readable_inputs.h"
 #include "plan/front_note.h"
 #include "program/diagnostics.h"
 #include "program/own_files.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
@@ -50,6 +51,48 @@ private:
   StandIns standIns;
 };
 } // namespace
+
+/// The first of `buffer` and its members that is bitcode; empty if none is.
+static std::string findBitcode(MemoryBufferRef buffer) {
+  auto isBitcode = [](MemoryBufferRef file) {
+    return identify_magic(file.getBuffer()) == file_magic::bitcode;
+  };
+  if (isBitcode(buffer))
+    return buffer.getBufferIdentifier().str();
+  std::string result;
+  Error error = Error::success();
+  object::Archive archive(buffer, error); // an error if it is no archive
+  if (!error)
+    for (const object::Archive::Child &child : archive.children(error)) {
+      std::optional<MemoryBufferRef> member = expectedToOptional(child.getMemoryBufferRef());
+      if (member && isBitcode(*member) && result.empty())
+        result = (buffer.getBufferIdentifier() + "(" + member->getBufferIdentifier() + ")").str();
+    }
+  consumeError(std::move(error));
+  return result;
+}
+
+/// Whether the built-in lld and another one can both read all inputs; reports why not.
+static bool areReadableTwice(const LinkInputs &inputs) {
+  for (const LinkInputs::File &file : inputs.files) {
+    StringRef path = file.buffer.getBufferIdentifier();
+    sys::fs::file_status status;
+    if (!sys::fs::status(path, status) &&
+        is_contained({sys::fs::file_type::fifo_file, sys::fs::file_type::socket_file},
+                     status.type())) {
+      error(path + ": it can be read only once, and --lld has two linkers read it",
+            "write it to a file, or leave out --lld");
+      return false;
+    }
+    if (std::string bitcode = findBitcode(file.buffer); !bitcode.empty()) {
+      error(bitcode + ": objects that are made during the link (LTO) are only known to the "
+                      "built-in lld",
+            "leave out --lld, or compile without -flto");
+      return false;
+    }
+  }
+  return true;
+}
 
 /// Names the output beside the previous one, which stays until the new one is good.
 void Run::nameOutput() {
@@ -152,9 +195,10 @@ int Run::run() {
     error(toString(std::move(e)), remedy);
     return exitUsage;
   };
-  Expected<Finished> finished =
-      runProgram({other.program.path, other.program.flavor, arguments()},
-                 {"LD_PRELOAD=" + preloaded(), FRONTLOAD_PLAN_VARIABLE "=" + plan->path()});
+  // For the linker alone: this process starts no other program.
+  setenv("LD_PRELOAD", preloaded().c_str(), /*overwrite=*/true);
+  setenv(FRONTLOAD_PLAN_VARIABLE, plan->path().c_str(), /*overwrite=*/true);
+  Expected<Finished> finished = runProgram({other.program.path, other.program.flavor, arguments()});
   if (!finished)
     return fail(finished.takeError(), "link without --lld");
   outs() << standIns.restored(finished->output);
@@ -187,7 +231,7 @@ int Run::run() {
 
 int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &link,
                 StagedFiles &files, std::string &linked) {
-  if (!areAllThere(inputs))
+  if (!areReadableTwice(inputs))
     return exitUsage;
   Run run(other, inputs, link, files);
   if (Error e = run.prepare()) {
