@@ -11,24 +11,11 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Calls `visit` with the name of each symbol that is defined in `output`. Returns whether there is
-/// a table of symbols.
-template <class Visit> static bool forEachSymbolName(StringRef output, Visit visit) {
-  bool hasTable = false;
-  withElfObject(output, /*isLinked=*/true, [&](const auto &elf) {
-    hasTable = !elf.symbols().empty();
-    for (const auto &symbol : elf.symbols())
-      if (symbol.st_shndx != ELF::SHN_UNDEF)
-        visit(elf.name(symbol));
-  });
-  return hasTable;
-}
-
 static bool hasName(const KnownSection &section) {
   return !section.symbol.empty() && !section.isMerged;
 }
 
-bool placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef output) {
+void placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef output) {
   DenseMap<CachedHashStringRef, bool> isThere;
   NameFilter filter(1 << 19);
   for (const KnownSection &section : sections)
@@ -37,12 +24,15 @@ bool placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef 
       filter.add(name.hash());
       isThere.try_emplace(name, false);
     }
-  bool hasSymbols = forEachSymbolName(output, [&](StringRef text) {
-    CachedHashStringRef name = hashName(text);
-    if (!filter.mayContain(name.hash()))
-      return;
-    if (auto it = isThere.find(name); it != isThere.end())
-      it->second = true;
+  withElfObject(output, /*isLinked=*/true, [&](const auto &elf) {
+    for (const auto &symbol : elf.symbols()) {
+      if (symbol.st_shndx == ELF::SHN_UNDEF)
+        continue;
+      CachedHashStringRef name = hashName(elf.name(symbol));
+      if (auto it = filter.mayContain(name.hash()) ? isThere.find(name) : isThere.end();
+          it != isThere.end())
+        it->second = true;
+    }
   });
   DenseSet<const InputObject *> present;
   for (const KnownSection &section : sections)
@@ -53,7 +43,6 @@ bool placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef 
   for (const KnownSection &section : sections)
     if (!hasName(section) && (!section.object->isLazy || present.contains(section.object)))
       link.account().place(section.name);
-  return hasSymbols;
 }
 
 /// What a map calls an object.
@@ -64,47 +53,16 @@ static std::string nameInMap(const InputObject &object) {
   return (object.archive + "(" + sys::path::filename(name) + ")").str();
 }
 
-namespace {
-/// Names with line breaks, which a map prints as they are, in several lines.
-class NamesOfLines {
-public:
-  void add(StringRef name) {
-    if (!name.contains('\n'))
-      return;
-    SmallVectorImpl<size_t> &known = sizes[name.split('\n').first];
-    if (!is_contained(known, name.size()))
-      known.push_back(name.size());
-  }
-  /// Calls `found` with each beginning of `text` that may be such a name, until that returns true.
-  void find(StringRef text, function_ref<bool(StringRef)> found) const {
-    auto known = sizes.find(text.split('\n').first);
-    if (known == sizes.end())
-      return;
-    for (size_t size : known->second)
-      if (size <= text.size() && (size == text.size() || text[size] == '\n') &&
-          found(text.take_front(size)))
-        return;
-  }
-
-private:
-  StringMap<SmallVector<size_t, 1>> sizes; ///< by the first line
-};
-} // namespace
-
 void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map) {
   StringMap<SmallVector<const char *, 1>> byName; // in reverse order
   StringMap<SmallVector<const char *, 0>> merged; // by object
-  NamesOfLines severalLines;
   for (const KnownSection &section : llvm::reverse(sections)) {
     std::string object = nameInMap(*section.object);
-    std::string name = object + ":(" + section.name + ")";
-    severalLines.add(name);
-    byName[name].push_back(section.name);
+    byName[object + ":(" + section.name + ")"].push_back(section.name);
     if (section.isMerged)
       merged[object].push_back(section.name);
   }
-  const char *const end = map.end(); // behind a last line without an end, `map` becomes null
-  StringRef last;                    // the last object: nearly all have many lines
+  StringRef last; // the last object: nearly all have many lines
   while (!map.empty()) {
     StringRef line;
     std::tie(line, map) = map.split('\n');
@@ -113,15 +71,8 @@ void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map)
       line = line.ltrim(' ').drop_until([](char c) { return c == ' '; });
     if (!line.consume_front("         ") || line.starts_with(" "))
       continue;
-    auto place = [&](StringRef name) {
-      auto it = byName.find(name);
-      bool isFound = it != byName.end() && !it->second.empty();
-      if (isFound)
-        link.account().place(it->second.pop_back_val());
-      return isFound;
-    };
-    if (!place(line))
-      severalLines.find(StringRef(line.data(), end - line.data()), place);
+    if (auto it = byName.find(line); it != byName.end() && !it->second.empty())
+      link.account().place(it->second.pop_back_val());
     StringRef object = line.rsplit(":(").first;
     if (object == last)
       continue;

@@ -23,12 +23,12 @@ struct KnownSection {
 
 /// Tells `link` which of the sections are in the link, by the symbols of `output`: all copies of a
 /// symbol that is there count, and a section without a symbol counts if any section of its object
-/// does. That suffices to tell which symbols of the profile are found. Returns false if the output
-/// has no symbols.
-bool placeBySymbols(FrontLink &link, llvm::ArrayRef<KnownSection> sections, llvm::StringRef output);
+/// does. That suffices to tell which symbols of the profile are found.
+void placeBySymbols(FrontLink &link, llvm::ArrayRef<KnownSection> sections, llvm::StringRef output);
 
-/// The same by the linker's map, without marks. Exact but for merged sections, which count if any
-/// section of their object does. A map of a large program takes a linker half as long as the link.
+/// The same by the linker's map, without marks. Exact but for names with line breaks, and for
+/// merged sections, which count if any section of their object does. A map of a large program takes
+/// a linker half as long as the link.
 void placeByMap(FrontLink &link, llvm::ArrayRef<KnownSection> sections, llvm::StringRef map);
 
 } // namespace frontload
