@@ -39,8 +39,7 @@ static atomic_bool is_writing;
 #define REAL(name) ((__typeof__(&name))real_function(&real_##name, #name))
 
 typedef _Atomic(void *) function;
-static function real_mmap, real_mmap64, real_read, real_pread, real_pread64, real_xxh3, real_xxh64,
-    real_xxh64_of_string;
+static function real_mmap, real_mmap64, real_read, real_pread, real_pread64, real_xxh3, real_xxh64;
 
 static void *real_function(function *known, const char *name) {
   void *real = atomic_load_explicit(known, memory_order_relaxed);
@@ -241,17 +240,14 @@ static uint64_t ordered(uint64_t hash) {
   return rest | (shard > plan->least_other ? shard : plan->least_other);
 }
 
-/* llvm::xxh3_64bits(ArrayRef<uint8_t>), and xxHash64 of LLVM before 17, also with a StringRef. Both
- * types are a pointer and a length. */
+/* llvm::xxh3_64bits(ArrayRef<uint8_t>), and xxHash64(StringRef) of LLVM before 17. Both types are a
+ * pointer and a length. */
 #define XXH3 "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE"
-#define XXH64 "_ZN4llvm8xxHash64ENS_8ArrayRefIhEE"
-#define XXH64_OF_STRING "_ZN4llvm8xxHash64ENS_9StringRefE"
+#define XXH64 "_ZN4llvm8xxHash64ENS_9StringRefE"
 typedef uint64_t hash_function(const void *data, size_t length);
 
 EXPORTED uint64_t frontload_xxh3(const void *data, size_t length) __asm__(XXH3);
 EXPORTED uint64_t frontload_xxh64(const void *data, size_t length) __asm__(XXH64);
-EXPORTED uint64_t frontload_xxh64_of_string(const void *data,
-                                            size_t length) __asm__(XXH64_OF_STRING);
 
 uint64_t frontload_xxh3(const void *data, size_t length) {
   return ordered(((hash_function *)real_function(&real_xxh3, XXH3))(data, length));
@@ -259,9 +255,4 @@ uint64_t frontload_xxh3(const void *data, size_t length) {
 
 uint64_t frontload_xxh64(const void *data, size_t length) {
   return ordered(((hash_function *)real_function(&real_xxh64, XXH64))(data, length));
-}
-
-uint64_t frontload_xxh64_of_string(const void *data, size_t length) {
-  hash_function *real = (hash_function *)real_function(&real_xxh64_of_string, XXH64_OF_STRING);
-  return ordered(real(data, length));
 }
