@@ -47,7 +47,7 @@ public:
 
 private:
   void finish() {
-    hookCalls.require(Hook::UnlinkAsync);
+    calls::unlinkAsync.require();
     auto *bytes = reinterpret_cast<char *>(buffer->getBufferStart());
     if (int code = finishBytes({bytes, buffer->getBufferSize()}, !temporary.empty()))
       lld::exitLld(code);
@@ -66,7 +66,7 @@ static bool makesFile(StringRef path) {
 }
 
 Expected<OutputBuffer> wrapCreateOutput(StringRef path, size_t size, unsigned flags) {
-  hookCalls.note(Hook::CreateOutput);
+  calls::createOutput.note();
   if (!finishBytes)
     return realCreateOutput(path, size, flags);
   std::string temporary = makesFile(path) ? nameForStaged(path) : "";
@@ -78,7 +78,7 @@ Expected<OutputBuffer> wrapCreateOutput(StringRef path, size_t size, unsigned fl
 }
 
 void wrapUnlinkAsync(StringRef path) {
-  hookCalls.note(Hook::UnlinkAsync);
+  calls::unlinkAsync.note();
   // The held output replaces the previous file when it is good.
   if (!finishBytes)
     realUnlinkAsync(path);

@@ -10,49 +10,45 @@
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_HOOK_CALLS_H
 #define FRONTLOAD_LLDPLUGIN_LLD_HOOK_CALLS_H
 
-#include <array>
 #include <atomic>
-#include <cstdint>
 
 namespace frontload {
 
-enum class Hook : uint8_t {
-  ReadFile,
-  CreateObjFile,
-  ParseFiles,
-  SplitSections,
-  ProcessSectionCommands,
-  Match,
-  GetPriority,
-  CreateOutput,
-  UnlinkAsync,
-};
-constexpr unsigned numHooks = 9;
-
+/// The calls of a function of lld by this process, which makes one link with a front.
 class HookCalls {
 public:
-  /// Notes a call, which may be one of very many.
-  void note(Hook hook) {
-    if (!has(hook))
-      calls[static_cast<unsigned>(hook)].store(true, std::memory_order_relaxed);
-  }
-  bool has(Hook hook) const {
-    return calls[static_cast<unsigned>(hook)].load(std::memory_order_relaxed);
-  }
+  explicit constexpr HookCalls(const char *name) : function(name) {}
 
-  /// Ends the link if lld has not called the hook.
-  void require(Hook hook) const {
-    if (!has(hook))
-      endWithout(hook);
+  /// Notes a call, which may be one of very many.
+  void note() {
+    if (!any())
+      isCalled.store(true, std::memory_order_relaxed);
   }
-  [[noreturn]] static void endWithout(Hook hook);
+  bool any() const { return isCalled.load(std::memory_order_relaxed); }
+
+  /// Ends the link if lld has not called the function.
+  void require() const {
+    if (!any())
+      endLink();
+  }
+  [[noreturn]] void endLink() const;
 
 private:
-  std::array<std::atomic<bool>, numHooks> calls = {};
+  const char *function;
+  std::atomic<bool> isCalled = false;
 };
 
-/// The calls of this process, which makes one link with a front.
-inline HookCalls hookCalls;
+namespace calls {
+inline HookCalls readFile("readFile");
+inline HookCalls createObjFile("createObjFile");
+inline HookCalls parseFiles("parseFiles");
+inline HookCalls splitSections("splitSections");
+inline HookCalls processSectionCommands("LinkerScript::processSectionCommands");
+inline HookCalls match("StringMatcher::match");
+inline HookCalls getPriority("getPriority");
+inline HookCalls createOutput("FileOutputBuffer::create");
+inline HookCalls unlinkAsync("unlinkAsync");
+} // namespace calls
 
 } // namespace frontload
 

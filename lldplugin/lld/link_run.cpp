@@ -81,13 +81,13 @@ void LinkRun::addObjects() {
 
 /// Ends the link if lld has opened its inputs without calling the hooks for that.
 void LinkRun::checkInputs() const {
-  hookCalls.require(Hook::ParseFiles);
-  if (hookCalls.has(Hook::CreateObjFile))
-    hookCalls.require(Hook::ReadFile);
+  calls::parseFiles.require();
+  if (calls::createObjFile.any())
+    calls::readFile.require();
   if (options.instead && hasReadObject)
-    hookCalls.require(Hook::CreateObjFile);
+    calls::createObjFile.require();
   // lld has tried whether it can write the output.
-  hookCalls.require(Hook::CreateOutput);
+  calls::createOutput.require();
 }
 
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
@@ -135,9 +135,9 @@ void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
 void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   placing.sections.endSearch();
   if (makesFront()) {
-    hookCalls.require(Hook::ParseFiles);
+    calls::parseFiles.require();
     if (hasReadObject)
-      hookCalls.require(Hook::CreateObjFile);
+      calls::createObjFile.require();
     addObjects();
     // As late as possible: link-time optimization is over, and until here lld is busy with symbols,
     // mostly in one thread.
@@ -156,7 +156,7 @@ uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(rea
 void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
-  hookCalls.require(Hook::SplitSections);
+  calls::splitSections.require();
   // Meanwhile lld places the sections, in one thread.
   std::future<bool> isBetter;
   placing.begin(front->account(), [&] {
@@ -166,7 +166,7 @@ void LinkRun::placeSections(void *linkerScript) {
   realProcessSectionCommands(linkerScript);
   placing.end();
   if (!noteObject.empty())
-    hookCalls.require(Hook::Match);
+    calls::match.require();
   if (!placing.hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");

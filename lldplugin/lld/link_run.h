@@ -95,6 +95,10 @@ private:
   HotStrings *hotStrings = nullptr; ///< while strings are cut
 };
 
+/// Lets `run` take part in the next run of lld's driver, which it must outlive: defined with the
+/// hooks, which do nothing else than lld's functions where there is no such link.
+void installHooks(LinkRun &run);
+
 /// Says how much of the profile the link has found. Returns the exit code: less than `minMatch`
 /// percent fails.
 int tellMatches(const FrontLink &link, double minMatch);

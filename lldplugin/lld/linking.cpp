@@ -7,7 +7,7 @@
 #include "lld/front_output.h"
 #include "lld/held_output.h"
 #include "lld/hook_calls.h"
-#include "lld/lld_hooks.h"
+#include "lld/link_run.h"
 #include "lld/packed_relocations.h"
 #include "other_lld/child_process.h"
 #include "plan/front_estimate.h"
@@ -166,7 +166,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   std::optional<Front> front;
   holdOutput(options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     FrontLink &link = reading.await();
-    hookCalls.require(Hook::ProcessSectionCommands); // the hook itself requires those before it
+    calls::processSectionCommands.require(); // the hook itself requires those before it
     return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
   });
   if (!runLld(lldArgs)) {
@@ -176,7 +176,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   FrontLink &link = reading.await();
   if (link.account().isFinished() != hasFinishedOutput())
-    hookCalls.endWithout(Hook::CreateOutput);
+    calls::createOutput.endLink();
   if (!link.account().isFinished()) // no link: --version, --thinlto-index-only
     options.report.clear();
   return publishLink(options, link, front, starts);

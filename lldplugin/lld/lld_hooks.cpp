@@ -1,12 +1,13 @@
 //===- lld_hooks.cpp - adds the plugin interface that lld lacks -----------===//
 //
-// lld_symbols.h describes the functions of lld. The hooks count their calls (hook_calls.h), and
+// lld is linked into ld.frontload as a library. Some of its functions are wrapped with the linker
+// option --wrap; lld_symbols.h describes them. The hooks count their calls (hook_calls.h), and
 // hand them on to the link that runs (link_run.h).
 //
 //===----------------------------------------------------------------------===//
 
-#include "lld/lld_hooks.h"
 #include "lld/hook_calls.h"
+#include "lld/link_run.h"
 #include "lld/lld_symbols.h"
 #include "lld/rest_order.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,12 +21,12 @@ static LinkRun *run; // null: the hooks do nothing
 void frontload::installHooks(LinkRun &link) { run = &link; }
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
-  hookCalls.note(Hook::ReadFile);
+  calls::readFile.note();
   return run ? run->readFile(ctx, path) : realReadFile(ctx, path);
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
-  hookCalls.note(Hook::CreateObjFile);
+  calls::createObjFile.note();
   OwnedFile created = realCreateObjFile(ctx, mb, archive, lazy);
   if (run)
     run->addObject(ctx, {mb, archive, lazy});
@@ -44,7 +45,7 @@ void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 }
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
-  hookCalls.note(Hook::ParseFiles);
+  calls::parseFiles.note();
   run ? run->parseFiles(ctx, files) : realParseFiles(ctx, files);
 }
 
@@ -55,7 +56,7 @@ void wrapGrow(SmallVectorBase<uint32_t> *vector, void *first, size_t minSize, si
 }
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
-  hookCalls.note(Hook::SplitSections);
+  calls::splitSections.note();
   run ? run->splitSections(ctx, real) : real(ctx);
 }
 
@@ -70,7 +71,7 @@ uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
 }
 
 void wrapProcessSectionCommands(void *linkerScript) {
-  hookCalls.note(Hook::ProcessSectionCommands);
+  calls::processSectionCommands.note();
   run ? run->placeSections(linkerScript) : realProcessSectionCommands(linkerScript);
 }
 

@@ -26,7 +26,7 @@ static std::optional<Pattern> ownPattern(const lld::StringMatcher *matcher) {
 Placing::Current Placing::recognize(const lld::StringMatcher *matcher) {
   Current result{matcher, ownPattern(matcher)};
   if (result.ours)
-    hookCalls.note(Hook::Match);
+    calls::match.note();
   if (result.ours && std::exchange(isAwaiting, true)) {
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
     shortenList();
@@ -37,7 +37,7 @@ Placing::Current Placing::recognize(const lld::StringMatcher *matcher) {
 /// To be called when lld has got all sections of a pattern, and has sorted them.
 void Placing::checkSorted() const {
   if (orders.size() > 1)
-    hookCalls.require(Hook::GetPriority);
+    calls::getPriority.require();
 }
 
 /// To be called when the first of our patterns has been asked for all sections.
@@ -98,7 +98,7 @@ std::optional<int> Placing::order(StringRef name) {
   auto order = orders.find(name.data());
   if (order == orders.end())
     return std::nullopt;
-  hookCalls.note(Hook::GetPriority);
+  calls::getPriority.note();
   if (!told.empty() && !current.awaited)
     shortenList();
   lastOrders[olderOrder] = *order;
