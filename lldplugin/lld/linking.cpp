@@ -8,7 +8,6 @@
 #include "lld/held_output.h"
 #include "lld/hook_calls.h"
 #include "lld/link_run.h"
-#include "lld/packed_relocations.h"
 #include "other_lld/child_process.h"
 #include "plan/front_estimate.h"
 #include "plan/front_report.h"
@@ -64,15 +63,15 @@ static bool runLld(ArrayRef<const char *> args, raw_ostream &output = outs()) {
   return lld::elf::link(args, output, errs(), /*exitEarly=*/true, /*disableOutput=*/false);
 }
 
-int linkAsIs(ArrayRef<const char *> args) { return !runLld(args); }
-
-int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
+/// Becomes the other linker, for a link that has no front. Returns the exit code of a failure.
+static int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
   std::vector<std::string> own(args.begin() + 1, args.end());
   error(toString(becomeProgram({program.path, program.flavor, own})), "link without --lld");
   return exitUsage;
 }
 
-int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
+/// Links with lld alone, but for the profile, which is an input. Returns the exit code.
+static int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
   LinkRun run({.listed = options.profile});
   installHooks(run);
   holdOutput(options.output, [](MutableArrayRef<char>, bool) { return EXIT_SUCCESS; });
@@ -121,7 +120,8 @@ static int linkPlanned(ArrayRef<const char *> args, std::vector<const char *> ll
   return becomeOther(options.other.program, args); // no link: --version
 }
 
-int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
+/// Links with a front, by lld's `args`. Returns the exit code.
+static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (auto refusal = checkReportPath(options.report, {options.output, options.profile}))
     return refuse(*refusal);
   if (!isFileOrNull(options.output)) {
@@ -180,6 +180,28 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (!link.account().isFinished()) // no link: --version, --thinlto-index-only
     options.report.clear();
   return publishLink(options, link, front, starts);
+}
+
+int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
+                  LinkOptions &options) {
+  using enum LinkOptions::FrontChoice;
+  if (options.profileFolder && options.profile.empty() && !options.kind.isRelocatable)
+    if (auto refusal = findProfile(*options.profileFolder, options.output, options.profile))
+      return refuse(*refusal);
+  if (std::optional<Refusal> refusal = checkLinkOptions(options))
+    return refuse(*refusal);
+  // Build systems pass the same flags to every link: objects have no front.
+  if (options.profile.empty() || options.kind.isRelocatable ||
+      (options.choice == Never && options.lld)) {
+    if (options.lld)
+      return becomeOther(options.other.program, others);
+    bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
+    return !runLld(isPlain ? args : others);
+  }
+  if (std::optional<Refusal> refusal = checkFrontOptions(options))
+    return refuse(*refusal);
+  return options.choice == Never ? linkWithoutFront(others, options)
+                                 : linkWithFront(others, options);
 }
 
 } // namespace frontload

@@ -11,18 +11,10 @@
 
 namespace frontload {
 
-/// Links as lld does, with its `args`, the first of which is the program's name. Returns the exit
+/// Links by the command line: `args` is all of it, `others` are lld's arguments. Returns the exit
 /// code.
-int linkAsIs(llvm::ArrayRef<const char *> args);
-
-/// Becomes the other linker, for a link that has no front. Returns the exit code of a failure.
-int becomeOther(const LldProgram &program, llvm::ArrayRef<const char *> args);
-
-/// Links with lld alone, but for the profile, which is an input. Returns the exit code.
-int linkWithoutFront(llvm::ArrayRef<const char *> args, const LinkOptions &options);
-
-/// Links with a front, by lld's `args`. Returns the exit code.
-int linkWithFront(llvm::ArrayRef<const char *> args, LinkOptions &options);
+int linkByOptions(llvm::ArrayRef<const char *> args, llvm::ArrayRef<const char *> others,
+                  LinkOptions &options);
 
 } // namespace frontload
 

@@ -8,7 +8,6 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/linking.h"
 #include "lld/own_help.h"
-#include "profile/profile_file.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/StringSaver.h"
@@ -17,30 +16,6 @@ using namespace llvm;
 using namespace frontload;
 
 const StringLiteral frontload::programName = "ld.frontload";
-
-/// Links by the command line: `args` is all of it, `others` are lld's arguments. Returns the exit
-/// code.
-static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
-                         LinkOptions &options) {
-  using enum LinkOptions::FrontChoice;
-  if (options.profileFolder && options.profile.empty() && !options.kind.isRelocatable)
-    if (auto refusal = findProfile(*options.profileFolder, options.output, options.profile))
-      return refuse(*refusal);
-  if (std::optional<Refusal> refusal = checkLinkOptions(options))
-    return refuse(*refusal);
-  // Build systems pass the same flags to every link: objects have no front.
-  if (options.profile.empty() || options.kind.isRelocatable ||
-      (options.choice == Never && options.lld)) {
-    if (options.lld)
-      return becomeOther(options.other.program, others);
-    bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
-    return linkAsIs(isPlain ? args : others);
-  }
-  if (std::optional<Refusal> refusal = checkFrontOptions(options))
-    return refuse(*refusal);
-  return options.choice == Never ? linkWithoutFront(others, options)
-                                 : linkWithFront(others, options);
-}
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
