@@ -4,14 +4,19 @@
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/added_arguments.h"
-#include "lld/front_output.h"
 #include "lld/held_output.h"
 #include "lld/hook_calls.h"
 #include "lld/link_run.h"
 #include "other_lld/child_process.h"
 #include "plan/front_estimate.h"
+#include "plan/front_note.h"
 #include "plan/front_report.h"
+#include "plan/linear_segments.h"
+#include "plan/output_check.h"
 #include "profile/profile_file.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <future>
 #include <variant>
 
@@ -57,6 +62,105 @@ private:
   FrontLink *link = nullptr;
 };
 } // namespace
+
+/// Whether `path` is or will be a regular file, which can be checked and get its note, or is
+/// /dev/null, where configure scripts link to.
+static bool isFileOrNull(StringRef path) {
+  if (path == "-")
+    return false;
+  sys::fs::file_status status;
+  return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file ||
+         path == "/dev/null";
+}
+
+/// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note.
+/// Returns the exit code.
+static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
+                        std::optional<Front> &front) {
+  StringRef contents(bytes.data(), bytes.size());
+  if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
+    return EXIT_SUCCESS;
+  OutputFacts facts;
+  facts.checksEnd = !options.definesEnd && !link.definesEnd();
+  std::vector<std::string> unwanted = link.outputsBehind().all();
+  facts.unwanted = unwanted;
+  facts.wantedBytes = link.account().wantedBytes();
+  std::vector<ExpectedPart> parts = link.account().expectedParts();
+  facts.parts = parts;
+  Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
+  if (!checked) {
+    error(options.output + ": " + toString(checked.takeError()),
+          "please report this; link without --startup-profile until it is fixed");
+    return exitVerdict;
+  }
+  front = *checked;
+  link.account().finishStrings();
+  if (front->isMostlyUnnamed())
+    warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +
+            " bytes that are read with the front are in sections that neither the profile nor "
+            "anything that it names leads to");
+  completeSegments(bytes);
+  fillNote(bytes, front->ranges, options.keepsBuildId);
+  return EXIT_SUCCESS;
+}
+
+/// The file at `path`, to be written.
+static ErrorOr<std::unique_ptr<WriteThroughMemoryBuffer>> openToWrite(const std::string &path) {
+  auto output = WriteThroughMemoryBuffer::getFile(path);
+  if (output.getError() == std::errc::permission_denied) {
+    // A umask may take the right to write from the linker's own output.
+    auto before = sys::fs::getPermissions(path);
+    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
+      output = WriteThroughMemoryBuffer::getFile(path);
+      sys::fs::setPermissions(path, *before);
+    }
+  }
+  return output;
+}
+
+/// The same for the file at `path`, if it is a regular file.
+static int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
+                            std::optional<Front> &front) {
+  if (!sys::fs::is_regular_file(path)) // /dev/null
+    return EXIT_SUCCESS;
+  auto output = openToWrite(path);
+  if (!output) {
+    error(options.output + ": " + output.getError().message(),
+          "the note of its front cannot be written");
+    return exitUsage;
+  }
+  return finishOutput((*output)->getBuffer(), options, link, front);
+}
+
+/// Puts all files of a link in their places. Returns the exit code; after a failure all files are
+/// as they were.
+static int publish() {
+  if (Error e = stagedFiles().publish()) {
+    error(toString(std::move(e)), "nothing can be put there; link to another place");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Writes the report, if one is wanted, to wait with the other files. Returns the exit code.
+static int stageReport(const LinkOptions &options, const FrontLink &link,
+                       std::optional<Front> front, ArrayRef<EstimatedStart> starts) {
+  if (options.report.empty())
+    return EXIT_SUCCESS;
+  if (Error e = writeFrontReport(stagedFiles().stage(options.report), options.output, link, front,
+                                 starts)) {
+    error(options.report + ": " + toString(std::move(e)), "write the report to another place");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Does both.
+static int publishLink(const LinkOptions &options, const FrontLink &link,
+                       std::optional<Front> front, ArrayRef<EstimatedStart> starts) {
+  int code = stageReport(options, link, front, starts);
+  return code ? code : publish();
+}
 
 /// Runs lld on `args`, the first of which is the program's name. Returns whether it succeeded.
 static bool runLld(ArrayRef<const char *> args, raw_ostream &output = outs()) {
@@ -105,7 +209,7 @@ static int linkPlanned(ArrayRef<const char *> args, std::vector<const char *> ll
     int code = tellMatches(link, options.minMatch);
     if (code == EXIT_SUCCESS)
       code = finishOutputFile(linked, options, link, front);
-    return code ? code : publishLink(options, link, front);
+    return code ? code : publishLink(options, link, front, {});
   };
   options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
   LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
