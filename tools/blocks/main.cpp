@@ -20,8 +20,7 @@
 
 #include "blocks/touched_blocks.h"
 #include "elf/debug_file.h"
-#include "program/diagnostics.h"
-#include "program/option_parser.h"
+#include "program/tool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -58,13 +57,6 @@ exit status:
   65  the contents of a file are bad
 )");
 
-static std::unique_ptr<MemoryBuffer> open(ErrorOr<std::unique_ptr<MemoryBuffer>> buffer,
-                                          const Twine &path) {
-  if (!buffer)
-    fail(exitUsage, path + ": " + buffer.getError().message(), "give a file that can be read");
-  return std::move(*buffer);
-}
-
 static std::vector<uint64_t> parseAddresses(StringRef path, StringRef text) {
   std::vector<uint64_t> addresses;
   for (size_t number = 1; !text.empty(); ++number) {
@@ -95,25 +87,19 @@ static void write(raw_ostream &os, const FunctionBlocks &function, ArrayRef<uint
 }
 
 int main(int argc, char **argv) {
-  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
-    return refuse(*refusal);
-  auto program = open(MemoryBuffer::getFile(programArgument, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false),
-                      programArgument);
-  auto text = open(MemoryBuffer::getFileOrSTDIN(addressesArgument), addressesArgument);
+  parseOptions(argc, argv, category, overview);
+  auto program = readInput(programArgument, "give a file that can be read");
+  auto text = readInput(addressesArgument, "give a file that can be read");
   std::vector<uint64_t> addresses = parseAddresses(addressesArgument, text->getBuffer());
   auto functions = readBlockMap(program->getMemBufferRef());
   if (functions && functions->empty()) // strip may have moved the map to the debug file
     if (auto debug = findDebugFile(program->getMemBufferRef()))
       functions = readBlockMap(debug->getMemBufferRef());
-  if (!functions)
-    fail(exitData, programArgument + ": " + toString(functions.takeError()),
-         "give the program that was recorded");
+  auto found =
+      orExit(std::move(functions), programArgument + ": ", "give the program that was recorded");
   outs() << "frontload-blocks 1\n";
-  for (const FunctionBlocks &function : *functions)
+  for (const FunctionBlocks &function : found)
     write(outs(), function, addresses);
-  outs().flush();
-  if (outs().has_error())
-    fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
+  flushOutput();
   return 0;
 }

@@ -10,8 +10,7 @@
 #include "cold_start/program_loading.h"
 #include "predict/prediction.h"
 #include "predict/whole_start.h"
-#include "program/diagnostics.h"
-#include "program/option_parser.h"
+#include "program/tool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
@@ -236,8 +235,7 @@ static void printTouches(const Question &question, ArrayRef<std::string> traces)
 }
 
 int main(int argc, char **argv) {
-  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
-    return refuse(*refusal);
+  parseOptions(argc, argv, category, overview);
   auto devices = chosenDevices(!wholeStartOption.empty());
   if (!devices)
     fail(exitUsage, toString(devices.takeError()), "try: frontload-predict --help");
@@ -246,7 +244,7 @@ int main(int argc, char **argv) {
     return EXIT_SUCCESS;
   }
   if (!wholeStartOption.empty()) {
-    std::unique_ptr<MemoryBuffer> text = readFile(wholeStartOption);
+    std::unique_ptr<MemoryBuffer> text = readInput(wholeStartOption, readableNote);
     printWholeStart(orExit(readWholeStart(text->getBuffer()), wholeStartOption + ": ",
                            "frontload predict makes it of a reading list"),
                     *devices);

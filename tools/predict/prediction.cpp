@@ -4,6 +4,7 @@
 #include "cold_start/program_loading.h"
 #include "elf/debug_file.h"
 #include "predict/trace_reader.h"
+#include "program/tool.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,15 +17,7 @@ using namespace llvm::object;
 
 namespace frontload {
 
-std::unique_ptr<MemoryBuffer> readFile(const Twine &path) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    fail(exitUsage, path + ": " + buffer.getError().message(),
-         "give the path of a file that can be read");
-  return std::move(*buffer);
-}
-
-ProgramFile::ProgramFile(const std::string &p) : path(p), buffer(readFile(p)) {
+ProgramFile::ProgramFile(const std::string &p) : path(p), buffer(readInput(p, readableNote)) {
   auto view = [&](const MemoryBuffer &file) {
     auto object = orExit(ObjectFile::createELFObjectFile(file), path + ": ", linkedFileNote);
     return std::unique_ptr<ELFObjectFileBase>(cast<ELFObjectFileBase>(object.release()));
@@ -49,7 +42,7 @@ bool ProgramFile::isSameBuild(const ProgramFile &other) const {
 }
 
 std::vector<AddressPair> touchedIn(const Question &question, StringRef trace, uint64_t &missing) {
-  std::unique_ptr<MemoryBuffer> buffer = readFile(trace);
+  std::unique_ptr<MemoryBuffer> buffer = readInput(trace, readableNote);
   const ProgramFile &recorded = question.recorded;
   std::string remedy = "give traces of BINARY, or name the recorded build with --recorded";
   auto isRecorded = [&](StringRef path, StringRef id) {
@@ -82,7 +75,7 @@ std::vector<std::vector<std::string>> groupByRun(ArrayRef<std::string> traces) {
   MapVector<uint64_t, std::vector<Part>> runs;
   uint64_t unknown = 0; // counts down, to be no number of a run
   for (const std::string &trace : traces) {
-    TraceRun run = readRun(readFile(trace)->getBuffer());
+    TraceRun run = readRun(readInput(trace, readableNote)->getBuffer());
     runs[run.number ? run.number : --unknown].push_back({run, trace});
   }
   std::vector<std::vector<std::string>> found;

@@ -10,7 +10,6 @@
 
 #include "cold_start/start_model.h"
 #include "predict/symbol_map.h"
-#include "program/diagnostics.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -19,9 +18,6 @@
 #include <vector>
 
 namespace frontload {
-
-/// The bytes of a file; ends the program if it cannot be read.
-std::unique_ptr<llvm::MemoryBuffer> readFile(const llvm::Twine &path);
 
 /// A linked file: its bytes, and LLVM's view of it and of the file that has its symbols, which is
 /// another one if it is stripped. A file of another kind ends the program.
@@ -42,15 +38,8 @@ struct ProgramFile {
   std::string name, buildId;
 };
 
-/// The value of `expected`. An error ends the program, as bad contents of `thing`.
-template <class T>
-T orExit(llvm::Expected<T> expected, const llvm::Twine &thing, const llvm::Twine &note) {
-  if (!expected)
-    fail(exitData, thing + toString(expected.takeError()), note);
-  return std::move(*expected);
-}
-
-/// What to do about a file that is not linked.
+/// What to do about a file that cannot be read, or is not linked.
+inline constexpr char readableNote[] = "give the path of a file that can be read";
 inline constexpr char linkedFileNote[] = "give a program or a shared library that was linked";
 
 /// The inputs of all predictions of one command line.

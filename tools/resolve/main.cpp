@@ -9,8 +9,7 @@
 #include "elf/elf_object.h"
 #include "profile/startup_profile.h"
 #include "profile/tiers.h"
-#include "program/diagnostics.h"
-#include "program/option_parser.h"
+#include "program/tool.h"
 #include "resolve/listed_symbols.h"
 #include "resolve/resolved_lines.h"
 #include "startup_set/startup_set.h"
@@ -62,13 +61,6 @@ exit status:
   65  the contents of a file are bad
 )");
 
-static std::unique_ptr<MemoryBuffer> readFile(const std::string &path, const Twine &note) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    fail(exitUsage, path + ": " + buffer.getError().message(), note);
-  return std::move(*buffer);
-}
-
 namespace {
 /// The objects of FILE...: objects, archives, thin archives, or one linked file.
 struct InputFiles {
@@ -90,7 +82,7 @@ static constexpr char filesNote[] =
 }
 
 void InputFiles::add(const std::string &path) {
-  buffers.push_back(readFile(path, filesNote));
+  buffers.push_back(readInput(path, filesNote));
   MemoryBufferRef contents(buffers.back()->getBuffer(), path);
   file_magic magic = identify_magic(contents.getBuffer());
   if (magic == file_magic::archive)
@@ -136,9 +128,7 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
 
 /// Exits without destructors: freeing a million names takes half a second.
 [[noreturn]] static void end() {
-  outs().flush();
-  if (outs().has_error())
-    fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
+  flushOutput();
   std::_Exit(0);
 }
 
@@ -147,12 +137,11 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
   if (fileArguments.size() != 1 || startupSetOption || blocksOption)
     fail(exitUsage, "--listed takes one FILE, and no other option",
          "try: frontload-resolve --help");
-  std::unique_ptr<MemoryBuffer> list = readFile(fileArguments[0], "give a list of symbols");
-  auto places = findListed(profile, fileArguments[0], list->getBuffer());
-  if (!places)
-    fail(exitData, toString(places.takeError()), "listed_symbols.h says what a list is");
+  std::unique_ptr<MemoryBuffer> list = readInput(fileArguments[0], "give a list of symbols");
+  auto places = orExit(findListed(profile, fileArguments[0], list->getBuffer()), "",
+                       "listed_symbols.h says what a list is");
   outs() << resolvedHeader;
-  writeListed(outs(), *places);
+  writeListed(outs(), std::move(places));
   end();
 }
 
@@ -182,14 +171,12 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
 }
 
 int main(int argc, char **argv) {
-  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
-    return refuse(*refusal);
+  parseOptions(argc, argv, category, overview);
   std::unique_ptr<MemoryBuffer> text =
-      readFile(profileArgument, "give a startup profile that can be read");
-  Expected<StartupProfile> profile = parseStartupProfile(profileArgument, text->getBuffer());
-  if (!profile)
-    fail(exitData, toString(profile.takeError()), "make it again with 'frontload profile'");
+      readInput(profileArgument, "give a startup profile that can be read");
+  StartupProfile profile = orExit(parseStartupProfile(profileArgument, text->getBuffer()), "",
+                                  "make it again with 'frontload profile'");
   if (listedOption)
-    resolveListed(*profile);
-  resolveFiles(*profile, *text);
+    resolveListed(profile);
+  resolveFiles(profile, *text);
 }
