@@ -74,6 +74,11 @@ const FileSegment *LinkedFile::segmentAt(uint64_t address) const {
   return address - segment.address < segment.fileBytes ? &segment : nullptr;
 }
 
+bool LinkedFile::has(uint64_t address, bool isCode) const {
+  const FileSegment *segment = segmentAt(address);
+  return segment && segment->isExecutable == isCode;
+}
+
 StringRef LinkedFile::at(uint64_t address) const {
   const FileSegment *segment = segmentAt(address);
   return segment ? bytes.substr(segment->offset, segment->fileBytes)

@@ -40,10 +40,12 @@ llvm::Expected<std::vector<FileSegment>> readSegments(llvm::StringRef bytes);
 /// The bytes of a file, and its segments, which ascend and lie within the file.
 struct LinkedFile {
   llvm::StringRef bytes;
-  llvm::ArrayRef<FileSegment> segments;
+  std::vector<FileSegment> segments;
 
   /// The segment that has this address in the file; null if none does.
   const FileSegment *segmentAt(uint64_t address) const;
+  /// Whether code, or data, is at an address.
+  bool has(uint64_t address, bool isCode) const;
   /// The bytes from an address to the end of its segment; empty if they are not in the file.
   llvm::StringRef at(uint64_t address) const;
   /// The table of `T` at an address, if it is in the file.

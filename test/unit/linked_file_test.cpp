@@ -9,7 +9,7 @@ namespace {
 
 /// 16 bytes and a page of zeros at 0x1000, and 8 bytes at 0x3000.
 constexpr FileSegment segments[] = {{0x1000, 0, 16, 0x1000, false}, {0x3000, 16, 8, 8, true}};
-const LinkedFile file = {"0123456789abcdefCODECODE", segments};
+const LinkedFile file = {"0123456789abcdefCODECODE", {segments[0], segments[1]}};
 
 TEST(LinkedFile, HasWhatIsBehindAnAddressToTheEndOfItsSegment) {
   EXPECT_EQ(file.at(0x1000), "0123456789abcdef");

@@ -50,22 +50,9 @@ void BlockPairs::forEachIn(uint64_t begin, uint64_t end,
     visit(next->recorded, next->target, std::min(next->recordedSize, next->targetSize));
 }
 
-LinkedImage::LinkedImage(const ELFObjectFileBase &file) : bytes(file.getData()) {
-  auto found = readSegments(bytes);
-  if (found)
-    segments = std::move(*found);
-  else
-    consumeError(found.takeError());
-}
-
-bool LinkedImage::has(uint64_t address, bool isCode) const {
-  const FileSegment *segment = linked().segmentAt(address);
-  return segment && segment->isExecutable == isCode;
-}
-
 /// RELR relocations, like REL ones, have the address in the file; RELA has it in the relocation.
 template <class ELFT>
-static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
+static Error addPointers(const ELFFile<ELFT> &file, const LinkedFile &image,
                          DenseMap<uint64_t, uint64_t> &pointers) {
   using Word = typename ELFT::uint;
   auto sections = file.sections();
@@ -97,10 +84,10 @@ static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
   return Error::success();
 }
 
-DenseMap<uint64_t, uint64_t> LinkedImage::pointers() const {
+DenseMap<uint64_t, uint64_t> pointersIn(const LinkedFile &image) {
   DenseMap<uint64_t, uint64_t> found;
   consumeError(
-      withElfFile(bytes, [&](const auto &file) { return addPointers(file, *this, found); }));
+      withElfFile(image.bytes, [&](const auto &file) { return addPointers(file, image, found); }));
   return found;
 }
 
@@ -108,7 +95,7 @@ DenseMap<uint64_t, uint64_t> LinkedImage::pointers() const {
 /// and four bytes (Intel's manual, volume 2, 2.2.1.6). An immediate operand may follow; it moves
 /// both addresses of the pair alike, by no more than its size. Bytes that only look like an operand
 /// hardly ever give two addresses of data.
-void pairReferences(const LinkedImage &recorded, const LinkedImage &target, AddressPair function,
+void pairReferences(const LinkedFile &recorded, const LinkedFile &target, AddressPair function,
                     uint64_t size, std::vector<AddressPair> &found) {
   StringRef one = recorded.at(function.recorded).take_front(size);
   StringRef other = target.at(function.target).take_front(size);

@@ -17,7 +17,6 @@
 #include "elf/linked_file.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Object/ELFObjectFile.h"
 #include <optional>
 #include <vector>
 
@@ -54,28 +53,12 @@ struct AddressPair {
   friend auto operator<=>(const AddressPair &, const AddressPair &) = default;
 };
 
-/// A linked file by its addresses.
-class LinkedImage {
-public:
-  /// Without segments if they cannot be read: nothing is found in it.
-  explicit LinkedImage(const llvm::object::ELFObjectFileBase &file);
-
-  /// As in LinkedFile.
-  llvm::StringRef at(uint64_t address) const { return linked().at(address); }
-  /// Whether code, or data, is at an address.
-  bool has(uint64_t address, bool isCode) const;
-  /// The places that the dynamic linker adds the load bias to, with the addresses that are there.
-  llvm::DenseMap<uint64_t, uint64_t> pointers() const;
-
-private:
-  LinkedFile linked() const { return {bytes, segments}; }
-
-  llvm::StringRef bytes;
-  std::vector<FileSegment> segments;
-};
+/// The places in a file that the dynamic linker adds the load bias to, with the addresses that are
+/// there.
+llvm::DenseMap<uint64_t, uint64_t> pointersIn(const LinkedFile &file);
 
 /// Appends the references of the function at a pair of addresses to `found`, if it is of x86-64.
-void pairReferences(const LinkedImage &recorded, const LinkedImage &target, AddressPair function,
+void pairReferences(const LinkedFile &recorded, const LinkedFile &target, AddressPair function,
                     uint64_t size, std::vector<AddressPair> &found);
 
 /// Sorts the pairs by their recorded address, and keeps the most frequent target of each.

@@ -60,9 +60,16 @@ static std::vector<FunctionBlocks> blocksOf(const ELFObjectFileBase &file) {
   return {};
 }
 
+/// A file by its addresses; without segments if they cannot be read, so that nothing is found in
+/// it.
+static LinkedFile linkedFile(const ELFObjectFileBase &file) {
+  auto segments = expectedToOptional(readSegments(file.getData()));
+  return {file.getData(), std::move(segments).value_or(std::vector<FileSegment>())};
+}
+
 Expected<SymbolMap> SymbolMap::create(const Build &recordedBuild, const Build &targetBuild) {
   const ELFObjectFileBase &recordedFile = recordedBuild.file, &targetFile = targetBuild.file;
-  SymbolMap map(recordedFile, targetFile);
+  SymbolMap map(linkedFile(recordedFile), linkedFile(targetFile));
   auto symbols = read(recordedBuild.symbols);
   if (!symbols)
     return symbols.takeError();
@@ -92,8 +99,8 @@ Expected<SymbolMap> SymbolMap::create(const Build &recordedBuild, const Build &t
 
 /// Pointers at the same offset of the same datum refer to the same thing.
 void SymbolMap::pairPointers() {
-  DenseMap<uint64_t, uint64_t> inTarget = targetImage.pointers();
-  for (auto [place, address] : recordedImage.pointers()) {
+  DenseMap<uint64_t, uint64_t> inTarget = pointersIn(targetImage);
+  for (auto [place, address] : pointersIn(recordedImage)) {
     std::optional<uint64_t> other = findByName(place);
     if (!other || findByName(address))
       continue;
@@ -186,7 +193,7 @@ std::optional<uint64_t> SymbolMap::findByNeighbours(uint64_t address) const {
 }
 
 /// Whether the distance at `offset` of a jump table leads from the table to code.
-static bool leadsToCode(const LinkedImage &image, uint64_t table, uint64_t offset) {
+static bool leadsToCode(const LinkedFile &image, uint64_t table, uint64_t offset) {
   StringRef entry = image.at(table).drop_front(offset / 4 * 4);
   return entry.size() >= 4 && image.has(table + static_cast<uint64_t>(int64_t(int32_t(
                                                     support::endian::read32le(entry.data())))),

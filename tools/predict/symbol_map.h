@@ -53,9 +53,8 @@ private:
     uint64_t address, size;
   };
 
-  SymbolMap(const llvm::object::ELFObjectFileBase &recordedFile,
-            const llvm::object::ELFObjectFileBase &targetFile)
-      : recordedImage(recordedFile), targetImage(targetFile) {}
+  SymbolMap(LinkedFile one, LinkedFile other)
+      : recordedImage(std::move(one)), targetImage(std::move(other)) {}
 
   static llvm::Expected<std::vector<Symbol>> read(const llvm::object::ELFObjectFileBase &file);
   static llvm::MapVector<llvm::StringRef, Section>
@@ -70,7 +69,7 @@ private:
   std::optional<uint64_t> findBySection(uint64_t address) const;
   void pairPointers();
 
-  LinkedImage recordedImage, targetImage;
+  LinkedFile recordedImage, targetImage;
   BlockPairs blocks;
   std::vector<Symbol> recorded; // ascending
   llvm::DenseMap<Name, Symbol> target;
