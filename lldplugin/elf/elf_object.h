@@ -10,7 +10,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
 #define FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
 
-#include "elf/elf_type.h"
+#include "elf/elf_file.h"
 #include "elf/implicit_addend.h"
 #include "elf/section_class.h"
 #include "llvm/ADT/DenseMap.h"

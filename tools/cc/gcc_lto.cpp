@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cc/gcc_lto.h"
-#include "elf/elf_type.h"
+#include "elf/elf_file.h"
 #include "llvm/ADT/ArrayRef.h"
 
 using namespace llvm;

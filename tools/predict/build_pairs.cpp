@@ -2,7 +2,7 @@
 
 #include "predict/build_pairs.h"
 #include "elf/elf_file.h"
-#include "elf/relr_table.h"
+#include "elf/linked_file.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 
