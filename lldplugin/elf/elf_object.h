@@ -18,7 +18,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/LEB128.h"
 #include <optional>
 #include <type_traits>
 
@@ -164,19 +163,10 @@ public:
 
   /// Whether the object lists the symbols whose addresses matter (.llvm_addrsig). A list that is
   /// not linked to the symbol table has passed through a tool that does not know it, and is void.
-  bool listsSignificantSymbols() const { return significanceTable(); }
-  /// Calls `visit` with each symbol in the list.
-  template <class Visit> void forEachSignificantSymbol(Visit visit) const {
-    const Shdr *table = significanceTable();
-    llvm::StringRef list = table ? contents(*table) : llvm::StringRef();
-    for (const uint8_t *at = list.bytes_begin(); at != list.bytes_end();) {
-      const char *error = nullptr;
-      uint64_t index = llvm::decodeULEB128AndInc(at, list.bytes_end(), &error);
-      if (error)
-        return;
-      if (index < syms.size())
-        visit(syms[index]);
-    }
+  bool listsSignificantSymbols() const {
+    return llvm::any_of(sectionTable, [](const Shdr &section) {
+      return section.sh_type == llvm::ELF::SHT_LLVM_ADDRSIG && section.sh_link;
+    });
   }
 
   /// Calls `visit` with each relocation in `tables`, as LLVM's Rela, Rel or Crel.
@@ -238,13 +228,6 @@ private:
         return !isRelocations(each.value()) || size_t(each.value().sh_info) + 1 == each.index();
       });
     return *isUsual;
-  }
-
-  const Shdr *significanceTable() const {
-    auto *found = llvm::find_if(sectionTable, [](const Shdr &section) {
-      return section.sh_type == llvm::ELF::SHT_LLVM_ADDRSIG && section.sh_link;
-    });
-    return found == sectionTable.end() ? nullptr : found;
   }
 
   static std::nullopt_t ignore(llvm::Error error) {

@@ -136,11 +136,8 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
       {"image-base", Value, [](auto &o, auto v) { o.imageBase = v; }},
       {"icf", Value,
        [](auto &o, auto v) {
-         o.traits.folding = v == "all"    ? Folding::All
-                            : v == "safe" ? Folding::Listed
-                                          : Folding::None;
+         o.traits.folding = v == "all" ? Folding::All : v == "safe" ? Folding::Safe : Folding::None;
        }},
-      {"E|export-dynamic", Flag, [](auto &o, auto) { o.exportsAll = true; }},
       {"pack-dyn-relocs", Value, [](auto &o, auto) { o.decidesPacking = true; }},
       // For another lld.
       {"reproduce", Value,
@@ -191,10 +188,6 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.libraries.take(args, i);
     others.insert(others.end(), args.begin() + first, args.begin() + i + 1);
   }
-  // A version script may still hide some.
-  bool exportsAll = options.exportsAll || options.kind.isShared;
-  if (exportsAll && options.traits.folding == Folding::Listed)
-    options.traits.folding = Folding::ListedAndHidden;
   options.traits.isRelocated = options.kind.isRelocated();
   options.traits.copiesConstants = !options.kind.isShared && !options.kind.dynamicLinker.empty();
   if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.otherConflict)

@@ -1,7 +1,7 @@
 //===- identical_code.cpp - finds code that the linker will fold -----------===//
 
 #include "startup_set/identical_code.h"
-#include "names/name_hashes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -9,25 +9,6 @@ using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
-
-namespace {
-/// A section of code that may be folded with others of the same hash.
-struct FoldableCode {
-  uint32_t section;
-  uint64_t hash;
-  bool isNamed; ///< in the profile
-};
-using FoldableCodes = SmallVector<FoldableCode, 0>;
-} // namespace
-
-static bool goesByLists(Folding folding) {
-  return folding == Folding::Listed || folding == Folding::ListedAndHidden;
-}
-
-/// Whether code of `object` may be folded at all.
-template <class ELFT> static bool mayFold(const ElfObject<ELFT> &object, Folding folding) {
-  return goesByLists(folding) ? object.listsSignificantSymbols() : folding == Folding::All;
-}
 
 /// A hash that is equal for sections that a linker may fold.
 template <class ELFT>
@@ -47,154 +28,68 @@ static uint64_t hashCode(const ElfObject<ELFT> &object, const typename ELFT::Shd
   return hash;
 }
 
-/// For each object, the code that the profile names, and code that looks identical to it.
-template <class ELFT>
-static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding folding) {
-  using Shdr = typename ELFT::Shdr;
-  auto hashesOf = [](const ObjectScan<ELFT> &scan, auto isWanted, auto visit) {
-    SmallVector<std::pair<uint32_t, uint32_t>, 0> wanted;
-    for (auto [index, section] : enumerate(scan.object->sections()))
-      if (isWanted(uint32_t(index), section))
-        wanted.push_back({0, uint32_t(index)});
-    DenseMap<uint32_t, SmallVector<const Shdr *, 1>> relocations;
-    scan.object->forEachRelocationsOf(wanted, [&](auto tables, uint32_t) {
-      append_range(relocations[tables[0]->sh_info], tables);
-    });
-    for (auto [_, index] : wanted)
-      visit(index, hashCode(*scan.object, scan.object->sections()[index], relocations[index]));
-  };
-  auto namedIn = [](const ObjectScan<ELFT> &scan) {
-    DenseSet<uint32_t> named;
-    for (const EntryMatch &m : scan.matches)
-      if (m.sectionClass == SectionClass::Text)
-        named.insert(m.section);
-    return named;
-  };
-  std::vector<FoldableCodes> result(scans.all.size());
-  DenseSet<uint64_t> hashes, sizes;
-  for (auto [scan, codes] : zip_equal(scans.all, result)) {
-    DenseSet<uint32_t> named = namedIn(scan);
-    if (named.empty() || !mayFold(*scan.object, folding))
-      continue;
-    auto isNamed = [&](uint32_t index, const Shdr &) { return named.contains(index); };
-    hashesOf(scan, isNamed, [&](uint32_t index, uint64_t hash) {
-      sizes.insert(scan.object->sections()[index].sh_size);
-      hashes.insert(hash);
-      codes.push_back({index, hash, /*isNamed=*/true});
-    });
-  }
-  shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
-    const ObjectScan<ELFT> &scan = scans.all[i];
-    if (!scan.object || sizes.empty() || !mayFold(*scan.object, folding))
-      return;
-    DenseSet<uint32_t> named = namedIn(scan);
-    auto mayBe = [&](uint32_t index, const Shdr &section) {
-      return (section.sh_flags & ELF::SHF_EXECINSTR) && sizes.contains(section.sh_size) &&
-             !named.contains(index) && scan.object->classify(section) == SectionClass::Text;
-    };
-    hashesOf(scan, mayBe, [&](uint32_t index, uint64_t hash) {
-      if (hashes.contains(hash))
-        result[i].push_back({index, hash, /*isNamed=*/false});
-    });
-  });
-  return result;
-}
-
-static bool isGlobal(uint8_t binding) { return binding != ELF::STB_LOCAL; }
-
-/// Calls `visit` with each symbol that is defined in one of the sections.
+/// Calls `visit(index, hash)` for each of the sections, by index.
 template <class ELFT, class Visit>
-static void forEachSymbolIn(const ObjectScan<ELFT> &scan, const FoldableCodes &codes, Visit visit) {
-  if (codes.empty())
-    return;
-  DenseSet<uint32_t> sections;
-  for (const FoldableCode &code : codes)
-    sections.insert(code.section);
-  for (const auto &symbol : scan.object->symbols())
-    if (uint32_t section = scan.object->sectionOf(symbol); sections.contains(section))
-      visit(symbol, section);
+static void forEachHash(const ElfObject<ELFT> &object, ArrayRef<uint32_t> sections, Visit visit) {
+  SmallVector<std::pair<uint32_t, uint32_t>, 0> origins;
+  for (uint32_t index : sections)
+    origins.push_back({index, index}); // the next function gets the first
+  DenseMap<uint32_t, SmallVector<const typename ELFT::Shdr *, 1>> relocations;
+  object.forEachRelocationsOf(
+      origins, [&](auto tables, uint32_t index) { append_range(relocations[index], tables); });
+  for (uint32_t index : sections)
+    visit(index, hashCode(object, object.sections()[index], relocations[index]));
 }
 
-/// Of the global symbols in `codes`, and perhaps others, those whose addresses matter in any
-/// object.
+/// By section of code, the entries that name it.
 template <class ELFT>
-static DenseSet<CachedHashStringRef> significantNames(const ObjectScans<ELFT> &scans,
-                                                      const std::vector<FoldableCodes> &codes) {
-  NameFilter asked(1 << 18);
-  for (auto [scan, ofObject] : zip_equal(scans.all, codes))
-    forEachSymbolIn(scan, ofObject, [&](const auto &symbol, uint32_t) {
-      if (isGlobal(symbol.getBinding()))
-        asked.add(hashName(scan.object->name(symbol)).hash());
-    });
-  DenseSet<CachedHashStringRef> names;
-  for (const ObjectScan<ELFT> &scan : scans.all) {
-    if (!scan.object)
-      continue;
-    auto add = [&](const typename ELFT::Sym &symbol) {
-      if (!isGlobal(symbol.getBinding()))
-        return;
-      if (CachedHashStringRef name = hashName(scan.object->name(symbol));
-          asked.mayContain(name.hash()))
-        names.insert(name);
-    };
-    if (scan.object->listsSignificantSymbols())
-      scan.object->forEachSignificantSymbol(add);
-    else // the address of any symbol may matter
-      llvm::for_each(scan.object->symbols(), add);
-  }
-  return names;
-}
-
-/// Drops identical code that the linker keeps apart; `codes` has a list for each object.
-template <class ELFT>
-static void dropKeptApart(const ObjectScans<ELFT> &scans, Folding folding,
-                          std::vector<FoldableCodes> &codes) {
-  if (!goesByLists(folding))
-    return;
-  DenseSet<CachedHashStringRef> significant = significantNames(scans, codes);
-  for (auto [scan, ofObject] : zip_equal(scans.all, codes)) {
-    if (ofObject.empty())
-      continue;
-    DenseSet<uint32_t> kept;
-    forEachSymbolIn(scan, ofObject, [&](const auto &symbol, uint32_t section) {
-      bool isSeen = symbol.getVisibility() == ELF::STV_DEFAULT ||
-                    symbol.getVisibility() == ELF::STV_PROTECTED;
-      if (isGlobal(symbol.getBinding()) &&
-          ((folding == Folding::ListedAndHidden && isSeen) ||
-           significant.contains(hashName(scan.object->name(symbol)))))
-        kept.insert(section);
-    });
-    scan.object->forEachSignificantSymbol(
-        [&](const auto &symbol) { kept.insert(scan.object->sectionOf(symbol)); });
-    erase_if(ofObject, [&](const FoldableCode &code) { return kept.contains(code.section); });
-  }
+static MapVector<uint32_t, SmallVector<uint32_t, 1>> namedIn(const ObjectScan<ELFT> &scan) {
+  MapVector<uint32_t, SmallVector<uint32_t, 1>> named;
+  for (const EntryMatch &m : scan.matches)
+    if (m.sectionClass == SectionClass::Text)
+      named[m.section].push_back(m.entry);
+  return named;
 }
 
 template <class ELFT>
 void addIdenticalCode(ObjectScans<ELFT> &scans, Folding folding, std::vector<EntryPlace> &places) {
-  std::vector<FoldableCodes> codes = findAlike(scans, folding);
-  dropKeptApart(scans, folding, codes);
-  DenseMap<uint64_t, SmallVector<uint32_t, 1>> entriesOf;
-  for (auto [scan, ofObject] : zip_equal(scans.all, codes)) {
-    DenseMap<uint32_t, uint64_t> hashOf;
-    for (const FoldableCode &code : ofObject)
-      if (code.isNamed)
-        hashOf[code.section] = code.hash;
-    if (!hashOf.empty())
-      for (const EntryMatch &m : scan.matches)
-        if (auto it = hashOf.find(m.section); it != hashOf.end())
-          entriesOf[it->second].push_back(m.entry);
+  auto mayFold = [&](const ObjectScan<ELFT> &scan) {
+    return scan.object && (folding == Folding::All || scan.object->listsSignificantSymbols());
+  };
+  // Of the code that the profile names.
+  DenseMap<uint64_t, SmallVector<uint32_t, 1>> entriesOf; // by hash
+  DenseSet<uint64_t> sizes;
+  for (const ObjectScan<ELFT> &scan : scans.all) {
+    auto named = namedIn(scan);
+    if (named.empty() || !mayFold(scan))
+      continue;
+    auto sections = to_vector(make_first_range(named));
+    forEachHash(*scan.object, sections, [&](uint32_t index, uint64_t hash) {
+      sizes.insert(scan.object->sections()[index].sh_size);
+      append_range(entriesOf[hash], named[index]);
+    });
   }
-  for (auto [scan, ofObject] : zip_equal(scans.all, codes))
-    for (const FoldableCode &code : ofObject) {
-      auto entries = code.isNamed ? entriesOf.end() : entriesOf.find(code.hash);
-      if (entries == entriesOf.end())
-        continue;
-      for (uint32_t entry : entries->second) {
-        scan.matches.push_back({entry, {}, {}, code.section, SectionClass::Text});
-        places.push_back(placeOf(scan, scan.matches.back()));
-      }
-    }
+  if (sizes.empty())
+    return;
+  scans.forEach([&](ObjectScan<ELFT> &scan) {
+    if (!mayFold(scan))
+      return;
+    auto named = namedIn(scan);
+    SmallVector<uint32_t, 0> others;
+    for (auto [index, section] : enumerate(scan.object->sections()))
+      if ((section.sh_flags & ELF::SHF_EXECINSTR) && sizes.contains(section.sh_size) &&
+          !named.contains(uint32_t(index)) && scan.object->classify(section) == SectionClass::Text)
+        others.push_back(uint32_t(index));
+    forEachHash(*scan.object, others, [&](uint32_t index, uint64_t hash) {
+      if (auto entries = entriesOf.find(hash); entries != entriesOf.end())
+        for (uint32_t entry : entries->second)
+          scan.matches.push_back({entry, {}, {}, index, SectionClass::Text});
+    });
+  });
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    for (const EntryMatch &m : scan.matches)
+      if (!m.rank.isFound()) // it was added
+        places.push_back(placeOf(scan, m));
 }
 
 #define INSTANTIATE(ELFT)                                                                          \

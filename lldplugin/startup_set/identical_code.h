@@ -4,13 +4,14 @@
 // profile names. So all functions that it folds with a startup function belong to the startup set:
 // the one that is kept gets the place, and the others take none.
 //
-// --icf=safe folds only functions whose addresses do not matter: compilers list the symbols with
-// significant addresses in each object (.llvm_addrsig). To lld, all symbols of an object without a
-// list are significant, and all that the output exports.
+// --icf=safe folds only functions whose addresses do not matter. Compilers list the symbols with
+// significant addresses in each object (.llvm_addrsig), and lld folds nothing of an object without
+// a list.
 //
 // This guesses from each section alone what the linker will find identical: bytes and flags must be
 // equal, and relocations as far as an object tells. If the linker does not fold two sections after
-// all (they refer to local symbols that differ), both are placed, which costs the size of one.
+// all (they refer to local symbols that differ, or an address matters), both are placed, which
+// costs the size of one: for clang with --icf=safe 8 KB of 10 MB.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,8 +14,7 @@ namespace frontload {
 /// Which of identical functions a linker folds.
 enum class Folding : uint8_t {
   None,
-  Listed,          ///< those that no .llvm_addrsig lists
-  ListedAndHidden, ///< of these, those that other modules do not see
+  Safe, ///< those whose addresses do not matter
   All,
 };
 

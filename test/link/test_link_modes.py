@@ -75,26 +75,13 @@ def test_functions_that_only_look_identical_are_no_twins(tmp_path, flags, cold):
     assert image.section_of("first") == ".text.front" and image.section_of(cold) == ".text"
 
 
-# What is compiled beside the three functions, and how: whether lld finds `second` safe to fold.
-TAKES_ADDRESS = "extern int second(int); int (*address)(int) = second;\n"
-CALLS = "int second(int); int f(void) { return second(1); }\n"
-SAFE = {"with a list": (("-faddrsig",), None, (), True),
-        "without a list": (("-fno-addrsig",), None, (), False),
-        "address taken": (("-faddrsig",), (TAKES_ADDRESS, "-faddrsig"), (), False),
-        "used where there is no list": (("-faddrsig",), (CALLS, "-fno-addrsig"), (), False),
-        "exported": (("-faddrsig", "-fPIC"), None, ("-shared",), False),
-        "hidden": (("-faddrsig", "-fPIC", "-fvisibility=hidden"), None, ("-shared",), True)}
-
-
-@pytest.mark.parametrize("case", SAFE)
-def test_safe_folding(tmp_path, case):
-    """With --icf=safe only what lld folds is in the front with its twin; all of it with =all."""
-    compile_flags, other, flags, is_folded = SAFE[case]
-    objects = [identical_functions(tmp_path, flags=compile_flags)]
-    if other:
-        objects.append(compile_text(tmp_path, "b.c", *other, compiler="clang"))
-    safe, all_ = (front(tmp_path, *objects, *flags, f"-Wl,--icf={icf}", output=icf,
-                        entries=("main", "first")).image.symbols for icf in ("safe", "all"))
+@pytest.mark.parametrize(("flag", "is_folded"), [("-faddrsig", True), ("-fno-addrsig", False)])
+def test_safe_folding(tmp_path, flag, is_folded):
+    """With --icf=safe only code of an object that lists significant addresses is folded, and is in
+    the front with its twin; all of it with =all."""
+    safe, all_ = (front(tmp_path, identical_functions(tmp_path, flags=(flag,)), f"-Wl,--icf={icf}",
+                        output=icf, entries=("main", "first")).image.symbols
+                  for icf in ("safe", "all"))
     assert safe["first"].section == all_["first"].section == ".text.front"
     assert all_["first"] == all_["second"]
     assert (safe["first"] == safe["second"]) == is_folded

@@ -31,7 +31,7 @@ static void readInput(StringRef bytes) {
       });
       object.forEachGroup(
           [&](StringRef name, auto members) { visit(name.size() + members.size()); });
-      object.forEachSignificantSymbol([&](const auto &symbol) { visit(symbol.st_value); });
+      visit(object.listsSignificantSymbols());
     });
     lookAtNames(bytes, names);
   }

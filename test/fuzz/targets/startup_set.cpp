@@ -19,7 +19,7 @@ static constexpr char profileText[] =
 
 static void readInput(StringRef bytes) {
   LinkTraits traits;
-  traits.folding = Folding::Listed;
+  traits.folding = Folding::Safe;
   traits.isRelocated = true;
   FrontLink link(cantFail(parseStartupProfile("profile", profileText)), "profile", traits);
   link.addObject({MemoryBufferRef(bytes, "input.o"), "", false});
