@@ -171,52 +171,45 @@ public:
 
   /// Calls `visit` with each relocation in `tables`, as LLVM's Rela, Rel or Crel.
   template <class Visit> void forEachRelocation(Tables tables, Visit visit) const {
+    auto visitAll = [&](auto relocations) {
+      if (!relocations)
+        return llvm::consumeError(relocations.takeError());
+      for (const auto &relocation : *relocations)
+        visit(relocation);
+    };
     for (const Shdr *table : tables)
-      forEachRelocationIn(*table, visit);
+      if (table->sh_type == llvm::ELF::SHT_RELA)
+        visitAll(file.relas(*table));
+      else if (table->sh_type == llvm::ELF::SHT_REL)
+        visitAll(file.rels(*table));
+      else // LLVM's crels() allocates the number in a header, which may be wrong in a damaged file.
+        llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
+            llvm::arrayRefFromStringRef(contents(*table)), [](uint64_t, bool) {},
+            [&](typename ELFT::Crel relocation) { visit(relocation); }));
   }
 
   /// Calls `visit(index, addend)` for each symbol that the relocations in `tables` refer to, by its
   /// index.
   template <class Visit> void forEachTarget(Tables tables, Visit visit) const {
-    for (const Shdr *table : tables)
-      forEachTargetIn(*table, visit);
+    bool isMips64EL = file.isMips64EL();
+    for (const Shdr *table : tables) {
+      llvm::StringRef relocated; // the section that contains implicit addends
+      if (table->sh_type == llvm::ELF::SHT_REL && table->sh_info < sectionTable.size())
+        relocated = contents(sectionTable[table->sh_info]);
+      forEachRelocation(table, [&]<class Entry>(const Entry &entry) {
+        uint32_t index = entry.getSymbol(isMips64EL);
+        if (!index || index >= syms.size())
+          return;
+        if constexpr (std::is_same_v<Entry, typename ELFT::Rel>)
+          visit(index, readImplicitAddend(file.getHeader().e_machine, entry.getType(isMips64EL),
+                                          relocated.substr(entry.r_offset), ELFT::Endianness));
+        else
+          visit(index, int64_t(entry.r_addend));
+      });
+    }
   }
 
 private:
-  template <class Visit> void forEachRelocationIn(const Shdr &relocations, Visit visit) const {
-    auto visitTable = [&](auto table) {
-      if (!table)
-        return llvm::consumeError(table.takeError());
-      for (const auto &entry : *table)
-        visit(entry);
-    };
-    if (relocations.sh_type == llvm::ELF::SHT_RELA)
-      visitTable(file.relas(relocations));
-    else if (relocations.sh_type == llvm::ELF::SHT_REL)
-      visitTable(file.rels(relocations));
-    else // LLVM's crels() allocates the number in a header, which may be wrong in a damaged file.
-      llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
-          llvm::arrayRefFromStringRef(contents(relocations)), [](uint64_t, bool) {},
-          [&](typename ELFT::Crel entry) { visit(entry); }));
-  }
-
-  template <class Visit> void forEachTargetIn(const Shdr &relocations, Visit visit) const {
-    bool isMips64EL = file.isMips64EL();
-    llvm::StringRef relocated; // the section that contains implicit addends
-    if (relocations.sh_type == llvm::ELF::SHT_REL && relocations.sh_info < sectionTable.size())
-      relocated = contents(sectionTable[relocations.sh_info]);
-    forEachRelocationIn(relocations, [&]<class Entry>(const Entry &entry) {
-      uint32_t index = entry.getSymbol(isMips64EL);
-      if (!index || index >= syms.size())
-        return;
-      if constexpr (std::is_same_v<Entry, typename ELFT::Rel>)
-        visit(index, readImplicitAddend(file.getHeader().e_machine, entry.getType(isMips64EL),
-                                        relocated.substr(entry.r_offset), ELFT::Endianness));
-      else
-        visit(index, int64_t(entry.r_addend));
-    });
-  }
-
   ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
       : file(f), sectionTable(s) {}
 
