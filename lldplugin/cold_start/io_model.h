@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_IO_MODEL_H
-#define FRONTLOAD_LLDPLUGIN_COLD_START_IO_MODEL_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -61,5 +60,3 @@ const DeviceProfile *findDeviceProfile(llvm::StringRef name);
 DeviceProfile customDevice(double latency, double bandwidth);
 
 } // namespace frontload
-
-#endif

@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_PROGRAM_LOADING_H
-#define FRONTLOAD_LLDPLUGIN_COLD_START_PROGRAM_LOADING_H
+#pragma once
 
 #include "elf/linked_file.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -41,5 +40,3 @@ llvm::Error loadProgram(llvm::StringRef bytes, llvm::ArrayRef<FileSegment> segme
                         const LoadEvents &events);
 
 } // namespace frontload
-
-#endif

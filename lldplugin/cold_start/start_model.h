@@ -13,8 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_START_MODEL_H
-#define FRONTLOAD_LLDPLUGIN_COLD_START_START_MODEL_H
+#pragma once
 
 #include "cold_start/io_model.h"
 #include "elf/linked_file.h"
@@ -108,5 +107,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_BLOCK_MAP_H
-#define FRONTLOAD_LLDPLUGIN_ELF_BLOCK_MAP_H
+#pragma once
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
@@ -39,5 +38,3 @@ llvm::Expected<std::vector<FunctionBlocks>>
 readBlockMap(llvm::MemoryBufferRef file, std::optional<uint32_t> section = std::nullopt);
 
 } // namespace frontload
-
-#endif

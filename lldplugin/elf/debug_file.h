@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_DEBUG_FILE_H
-#define FRONTLOAD_LLDPLUGIN_ELF_DEBUG_FILE_H
+#pragma once
 
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -22,5 +21,3 @@ std::unique_ptr<llvm::MemoryBuffer> findDebugFile(llvm::MemoryBufferRef program)
 bool isDebugFile(llvm::StringRef bytes);
 
 } // namespace frontload
-
-#endif

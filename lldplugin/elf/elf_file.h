@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_ELF_FILE_H
-#define FRONTLOAD_LLDPLUGIN_ELF_ELF_FILE_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Object/ELF.h"
@@ -46,5 +45,3 @@ template <class F> llvm::Error withElfFile(llvm::StringRef bytes, F f) {
 }
 
 } // namespace frontload
-
-#endif

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
-#define FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
+#pragma once
 
 #include "elf/elf_file.h"
 #include "elf/implicit_addend.h"
@@ -258,5 +257,3 @@ template <class F> bool withElfObject(llvm::StringRef bytes, bool isLinked, F f)
 }
 
 } // namespace frontload
-
-#endif

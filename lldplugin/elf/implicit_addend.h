@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_IMPLICIT_ADDEND_H
-#define FRONTLOAD_LLDPLUGIN_ELF_IMPLICIT_ADDEND_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Endian.h"
@@ -23,5 +22,3 @@ int64_t readImplicitAddend(uint16_t machine, uint32_t type, llvm::StringRef byte
                            llvm::endianness byteOrder);
 
 } // namespace frontload
-
-#endif

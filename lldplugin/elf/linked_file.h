@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_LINKED_FILE_H
-#define FRONTLOAD_LLDPLUGIN_ELF_LINKED_FILE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -85,5 +84,3 @@ void forEachPackedRelocation(llvm::ArrayRef<typename ELFT::Relr> words, VisitWor
 }
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_ELF_SECTION_CLASS_H
-#define FRONTLOAD_LLDPLUGIN_ELF_SECTION_CLASS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -37,5 +36,3 @@ std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_t type,
 std::optional<SectionClass> classifyLinkedSection(uint32_t type, uint64_t flags);
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_GOLD_GOLD_INPUTS_H
-#define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_INPUTS_H
+#pragma once
 
 #include "startup_set/input_object.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,5 +37,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -18,8 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
-#define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
+#pragma once
 
 #include "gold/gold_inputs.h"
 #include "gold/linker.h"
@@ -68,5 +67,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

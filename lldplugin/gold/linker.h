@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_GOLD_LINKER_H
-#define FRONTLOAD_LLDPLUGIN_GOLD_LINKER_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -47,5 +46,3 @@ struct Linker {
 };
 
 } // namespace frontload
-
-#endif

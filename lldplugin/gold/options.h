@@ -13,8 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_GOLD_OPTIONS_H
-#define FRONTLOAD_LLDPLUGIN_GOLD_OPTIONS_H
+#pragma once
 
 #include "profile/match_summary.h"
 #include "program/diagnostics.h"
@@ -45,5 +44,3 @@ struct GoldCommandLine {
 GoldCommandLine parseGoldCommandLine(llvm::StringRef arguments);
 
 } // namespace frontload
-
-#endif

@@ -1,7 +1,6 @@
 //===- added_arguments.h - what a front adds to lld's command line ---------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_ADDED_ARGUMENTS_H
-#define FRONTLOAD_LLDPLUGIN_LLD_ADDED_ARGUMENTS_H
+#pragma once
 
 #include "lld/link_options.h"
 #include "llvm/Support/Error.h"
@@ -25,5 +24,3 @@ bool shouldPackRelativeRelocations(const LinkOptions &options);
 llvm::Expected<std::vector<std::string>> addedArguments(const LinkOptions &options);
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_HELD_OUTPUT_H
-#define FRONTLOAD_LLDPLUGIN_LLD_HELD_OUTPUT_H
+#pragma once
 
 #include "program/staged_files.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -28,5 +27,3 @@ void holdOutput(std::string output, FinishBytes finish);
 bool hasFinishedOutput();
 
 } // namespace frontload
-
-#endif

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_HOOK_CALLS_H
-#define FRONTLOAD_LLDPLUGIN_LLD_HOOK_CALLS_H
+#pragma once
 
 #include <atomic>
 
@@ -51,5 +50,3 @@ inline HookCalls unlinkAsync("unlinkAsync");
 } // namespace calls
 
 } // namespace frontload
-
-#endif

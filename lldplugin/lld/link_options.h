@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_LINK_OPTIONS_H
-#define FRONTLOAD_LLDPLUGIN_LLD_LINK_OPTIONS_H
+#pragma once
 
 #include "other_lld/other_lld.h"
 #include "plan/front_link.h"
@@ -61,5 +60,3 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options);
 std::optional<Refusal> checkFrontOptions(const LinkOptions &options);
 
 } // namespace frontload
-
-#endif

@@ -16,8 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_LINK_RUN_H
-#define FRONTLOAD_LLDPLUGIN_LLD_LINK_RUN_H
+#pragma once
 
 #include "lld/placing.h"
 #include "other_lld/link_plan.h"
@@ -104,5 +103,3 @@ void installHooks(LinkRun &run);
 int tellMatches(const FrontLink &link, double minMatch);
 
 } // namespace frontload
-
-#endif

@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_LINKING_H
-#define FRONTLOAD_LLDPLUGIN_LLD_LINKING_H
+#pragma once
 
 #include "lld/link_options.h"
 
@@ -17,5 +16,3 @@ int linkByOptions(llvm::ArrayRef<const char *> args, llvm::ArrayRef<const char *
                   LinkOptions &options);
 
 } // namespace frontload
-
-#endif

@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
-#define FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
+#pragma once
 
 #include "lld/rest_order.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -125,5 +124,3 @@ FRONTLOAD_HOOK(CreateOutput, "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj
 FRONTLOAD_HOOK(UnlinkAsync, "_ZN3lld11unlinkAsyncEN4llvm9StringRefE",
   void, llvm::StringRef path);
 // clang-format on
-
-#endif

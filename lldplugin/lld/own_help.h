@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_OWN_HELP_H
-#define FRONTLOAD_LLDPLUGIN_LLD_OWN_HELP_H
+#pragma once
 
 namespace frontload {
 
@@ -55,5 +54,3 @@ All other options are those of ld.lld:
 )help";
 
 } // namespace frontload
-
-#endif

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_PLACING_H
-#define FRONTLOAD_LLDPLUGIN_LLD_PLACING_H
+#pragma once
 
 #include "lld/section_list.h"
 #include "plan/front_link.h"
@@ -89,5 +88,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

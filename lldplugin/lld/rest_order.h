@@ -11,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_REST_ORDER_H
-#define FRONTLOAD_LLDPLUGIN_LLD_REST_ORDER_H
+#pragma once
 
 #include "plan/front_link.h"
 #include "llvm/ADT/DenseMap.h"
@@ -47,5 +46,3 @@ inline llvm::StringRef nameOf(const void *section) {
 SectionOrder restOf(const SectionOrder &order, const FrontLink &link, bool ordersFront = false);
 
 } // namespace frontload
-
-#endif

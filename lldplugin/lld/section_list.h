@@ -9,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_SECTION_LIST_H
-#define FRONTLOAD_LLDPLUGIN_LLD_SECTION_LIST_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -56,5 +55,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

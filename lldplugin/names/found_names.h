@@ -16,8 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_NAMES_FOUND_NAMES_H
-#define FRONTLOAD_LLDPLUGIN_NAMES_FOUND_NAMES_H
+#pragma once
 
 #include "names/name_parts.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -105,5 +104,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_NAMES_MANGLED_NAMES_H
-#define FRONTLOAD_LLDPLUGIN_NAMES_MANGLED_NAMES_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -39,5 +38,3 @@ std::string stableName(llvm::StringRef stem);
 size_t stableBeginning(llvm::StringRef name);
 
 } // namespace frontload
-
-#endif

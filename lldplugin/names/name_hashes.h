@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_HASHES_H
-#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_HASHES_H
+#pragma once
 
 #include "names/name_parts.h"
 #include "llvm/ADT/CachedHashString.h"
@@ -86,5 +85,3 @@ inline uint32_t hashOfAddress(const char *name) {
 }
 
 } // namespace frontload
-
-#endif

@@ -11,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_PARTS_H
-#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_PARTS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -79,5 +78,3 @@ inline llvm::StringRef headOf(llvm::StringRef name) {
 std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found);
 
 } // namespace frontload
-
-#endif

@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_TABLE_H
-#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_TABLE_H
+#pragma once
 
 #include "names/mangled_names.h"
 #include "names/name_hashes.h"
@@ -109,5 +108,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

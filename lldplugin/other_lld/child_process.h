@@ -1,7 +1,6 @@
 //===- child_process.h - runs another program ------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_CHILD_PROCESS_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_CHILD_PROCESS_H
+#pragma once
 
 #include "llvm/Support/Error.h"
 #include <string>
@@ -30,5 +29,3 @@ llvm::Expected<Finished> runProgram(Command command);
 llvm::Error becomeProgram(Command command);
 
 } // namespace frontload
-
-#endif

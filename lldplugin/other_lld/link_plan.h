@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_LINK_PLAN_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_LINK_PLAN_H
+#pragma once
 
 #include "other_lld/memory_file.h"
 #include "other_lld/placed_sections.h"
@@ -72,5 +71,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_LINKER_TEXTS_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_LINKER_TEXTS_H
+#pragma once
 
 #include "other_lld/other_lld.h"
 #include "llvm/Support/Error.h"
@@ -61,5 +60,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

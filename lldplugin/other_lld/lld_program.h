@@ -1,7 +1,6 @@
 //===- lld_program.h - an lld other than the built-in one ------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_LLD_PROGRAM_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_LLD_PROGRAM_H
+#pragma once
 
 #include "other_lld/link_plan.h"
 #include <optional>
@@ -26,5 +25,3 @@ struct LldProgram {
 std::optional<LldProgram> findLld(const std::string &name);
 
 } // namespace frontload
-
-#endif

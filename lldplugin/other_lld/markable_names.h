@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_MARKABLE_NAMES_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_MARKABLE_NAMES_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -32,5 +31,3 @@ struct MarkableName {
 std::vector<MarkableName> lookAtNames(llvm::StringRef object, llvm::ArrayRef<const char *> names);
 
 } // namespace frontload
-
-#endif

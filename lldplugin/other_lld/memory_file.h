@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_MEMORY_FILE_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_MEMORY_FILE_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -37,5 +36,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

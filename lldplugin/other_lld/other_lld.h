@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_OTHER_LLD_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_OTHER_LLD_H
+#pragma once
 
 #include "other_lld/link_plan.h"
 #include "other_lld/lld_program.h"
@@ -40,5 +39,3 @@ int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &lin
                 StagedFiles &files, std::string &linked);
 
 } // namespace frontload
-
-#endif

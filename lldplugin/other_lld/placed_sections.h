@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_PLACED_SECTIONS_H
-#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_PLACED_SECTIONS_H
+#pragma once
 
 #include "plan/front_link.h"
 
@@ -32,5 +31,3 @@ void placeBySymbols(FrontLink &link, llvm::ArrayRef<KnownSection> sections, llvm
 void placeByMap(FrontLink &link, llvm::ArrayRef<KnownSection> sections, llvm::StringRef map);
 
 } // namespace frontload
-
-#endif

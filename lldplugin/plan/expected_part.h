@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_EXPECTED_PART_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_EXPECTED_PART_H
+#pragma once
 
 #include "startup_set/search.h"
 
@@ -19,5 +18,3 @@ struct ExpectedPart {
 };
 
 } // namespace frontload
-
-#endif

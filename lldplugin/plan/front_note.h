@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_NOTE_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_NOTE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -35,5 +34,3 @@ bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> range
               bool keepsBuildId = false);
 
 } // namespace frontload
-
-#endif

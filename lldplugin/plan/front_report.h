@@ -38,8 +38,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
+#pragma once
 
 #include "plan/front_estimate.h"
 #include "plan/front_link.h"
@@ -61,5 +60,3 @@ llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const
                              std::optional<Front> front, llvm::ArrayRef<EstimatedStart> starts);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_OTHER_SCRIPT_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_OTHER_SCRIPT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -21,5 +20,3 @@ bool decidesLayout(llvm::StringRef script);
 bool assigns(llvm::StringRef script, llvm::StringRef symbol);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
+#pragma once
 
 #include "plan/expected_part.h"
 #include "plan/front_note.h"
@@ -71,5 +70,3 @@ llvm::Expected<Front> checkOutput(llvm::StringRef bytes, const OutputFacts &fact
                                   HotStrings &strings);
 
 } // namespace frontload
-
-#endif

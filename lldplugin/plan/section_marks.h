@@ -11,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_SECTION_MARKS_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_SECTION_MARKS_H
+#pragma once
 
 #include "plan/front_script.h"
 #include <array>
@@ -38,5 +37,3 @@ llvm::StringRef markedStem(Pattern pattern);
 std::string withoutMarks(std::string text);
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROFILE_MATCH_SUMMARY_H
-#define FRONTLOAD_LLDPLUGIN_PROFILE_MATCH_SUMMARY_H
+#pragma once
 
 #include "program/diagnostics.h"
 #include "llvm/ADT/StringRef.h"
@@ -54,5 +53,3 @@ std::optional<double> parseMinMatch(llvm::StringRef text);
 Refusal badMinMatch(llvm::StringRef where, llvm::StringRef value);
 
 } // namespace frontload
-
-#endif

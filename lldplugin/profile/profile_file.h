@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROFILE_PROFILE_FILE_H
-#define FRONTLOAD_LLDPLUGIN_PROFILE_PROFILE_FILE_H
+#pragma once
 
 #include "profile/startup_profile.h"
 #include "program/diagnostics.h"
@@ -33,5 +32,3 @@ std::optional<Refusal> findProfile(llvm::StringRef folder, llvm::StringRef outpu
                                    std::string &profile);
 
 } // namespace frontload
-
-#endif

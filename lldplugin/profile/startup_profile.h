@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROFILE_STARTUP_PROFILE_H
-#define FRONTLOAD_LLDPLUGIN_PROFILE_STARTUP_PROFILE_H
+#pragma once
 
 #include "elf/section_class.h"
 #include "llvm/ADT/StringRef.h"
@@ -114,5 +113,3 @@ llvm::Expected<StartupProfile> parseStartupProfile(llvm::StringRef path, llvm::S
 std::string escapeName(llvm::StringRef name);
 
 } // namespace frontload
-
-#endif

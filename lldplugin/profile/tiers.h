@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROFILE_TIERS_H
-#define FRONTLOAD_LLDPLUGIN_PROFILE_TIERS_H
+#pragma once
 
 #include "profile/startup_profile.h"
 
@@ -25,5 +24,3 @@ void sortByTier(StartupProfile &profile);
 uint32_t sizeOfFirstTier(const StartupProfile &profile);
 
 } // namespace frontload
-
-#endif

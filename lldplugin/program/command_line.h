@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_COMMAND_LINE_H
-#define FRONTLOAD_LLDPLUGIN_PROGRAM_COMMAND_LINE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -62,5 +61,3 @@ struct OutputKind {
 OutputKind outputKind(llvm::ArrayRef<const char *> args);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_DIAGNOSTICS_H
-#define FRONTLOAD_LLDPLUGIN_PROGRAM_DIAGNOSTICS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -42,5 +41,3 @@ int refuse(const Refusal &refusal);
 [[noreturn]] void fail(int exitCode, const llvm::Twine &message, const llvm::Twine &note);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_LIBRARY_SEARCH_H
-#define FRONTLOAD_LLDPLUGIN_PROGRAM_LIBRARY_SEARCH_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -48,5 +47,3 @@ struct LibrarySearch {
 };
 
 } // namespace frontload
-
-#endif

@@ -1,7 +1,6 @@
 //===- own_files.h - files that were built or installed with ld.frontload --===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_OWN_FILES_H
-#define FRONTLOAD_LLDPLUGIN_PROGRAM_OWN_FILES_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -16,5 +15,3 @@ constexpr llvm::StringLiteral prefetchArchive = "libfrontload-prefetch.a";
 llvm::Expected<std::string> findOwnLibrary(llvm::StringRef name);
 
 } // namespace frontload
-
-#endif

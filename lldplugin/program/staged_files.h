@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_STAGED_FILES_H
-#define FRONTLOAD_LLDPLUGIN_PROGRAM_STAGED_FILES_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -52,5 +51,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

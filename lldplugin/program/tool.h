@@ -1,7 +1,6 @@
 //===- tool.h - what programs with files on their command line share -------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_TOOL_H
-#define FRONTLOAD_LLDPLUGIN_PROGRAM_TOOL_H
+#pragma once
 
 #include "program/diagnostics.h"
 #include "llvm/Support/CommandLine.h"
@@ -32,5 +31,3 @@ T orExit(llvm::Expected<T> expected, const llvm::Twine &thing, const llvm::Twine
 void flushOutput();
 
 } // namespace frontload
-
-#endif

@@ -12,8 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_CODE_LABELS_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_CODE_LABELS_H
+#pragma once
 
 #include "startup_set/object_scan.h"
 
@@ -31,5 +30,3 @@ template <class ELFT> void keepLabelled(ObjectScan<ELFT> &scan);
 template <class ELFT> void placeFirstLabel(ObjectScan<ELFT> &scan);
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_FRONT_WORTH_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_FRONT_WORTH_H
+#pragma once
 
 #include <cstdint>
 
@@ -37,5 +36,3 @@ inline uint64_t costlyPadding(uint64_t alignment) {
 }
 
 } // namespace frontload
-
-#endif

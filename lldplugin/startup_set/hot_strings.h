@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_HOT_STRINGS_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_HOT_STRINGS_H
+#pragma once
 
 #include "names/name_hashes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -103,5 +102,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

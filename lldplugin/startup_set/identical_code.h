@@ -15,8 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
+#pragma once
 
 #include "startup_set/matches.h"
 #include "startup_set/object_scan.h"
@@ -29,5 +28,3 @@ template <class ELFT>
 void addIdenticalCode(ObjectScans<ELFT> &scans, Folding folding, std::vector<EntryPlace> &places);
 
 } // namespace frontload
-
-#endif

@@ -1,7 +1,6 @@
 //===- input_object.h - an object as a linker hands it over ----------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_INPUT_OBJECT_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_INPUT_OBJECT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -35,5 +34,3 @@ struct InputObject {
 };
 
 } // namespace frontload
-
-#endif

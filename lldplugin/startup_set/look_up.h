@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_LOOK_UP_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_LOOK_UP_H
+#pragma once
 
 #include "names/name_table.h"
 #include "startup_set/input_object.h"
@@ -39,5 +38,3 @@ void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dat
 template <class ELFT> void lookUpStable(ObjectScans<ELFT> &scans, const WantedNames &wanted);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
+#pragma once
 
 #include "profile/startup_profile.h"
 #include "startup_set/object_scan.h"
@@ -42,5 +41,3 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
 template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_OBJECT_SCAN_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_OBJECT_SCAN_H
+#pragma once
 
 #include "elf/elf_object.h"
 #include "names/found_names.h"
@@ -151,5 +150,3 @@ template <class ELFT> struct ObjectScans {
 };
 
 } // namespace frontload
-
-#endif

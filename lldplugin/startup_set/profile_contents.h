@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_PROFILE_CONTENTS_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_PROFILE_CONTENTS_H
+#pragma once
 
 #include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -53,5 +52,3 @@ inline bool mayTellOwner(llvm::StringRef begin) {
 std::string unmarkedName(llvm::StringRef sectionName);
 
 } // namespace frontload
-
-#endif

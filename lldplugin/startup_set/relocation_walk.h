@@ -21,8 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_RELOCATION_WALK_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_RELOCATION_WALK_H
+#pragma once
 
 #include "startup_set/object_scan.h"
 #include "startup_set/profile_contents.h"
@@ -68,5 +67,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -1,7 +1,6 @@
 //===- search.h - the rules of a search for a startup set, and its results -===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_SEARCH_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_SEARCH_H
+#pragma once
 
 #include "profile/startup_profile.h"
 #include "llvm/ADT/MapVector.h"
@@ -84,5 +83,3 @@ struct OtherOutput {
 using OtherOutputs = llvm::MapVector<llvm::StringRef, OtherOutput>;
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_SHARE_WORK_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_SHARE_WORK_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <atomic>
@@ -32,5 +31,3 @@ inline void shareWork(unsigned numThreads, size_t count, llvm::function_ref<void
 }
 
 } // namespace frontload
-
-#endif

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_STARTUP_SET_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_STARTUP_SET_H
+#pragma once
 
 #include "names/found_names.h"
 #include "names/name_table.h"
@@ -109,5 +108,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

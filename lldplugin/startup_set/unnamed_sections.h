@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_UNNAMED_SECTIONS_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_UNNAMED_SECTIONS_H
+#pragma once
 
 #include "startup_set/front_worth.h"
 #include "startup_set/object_scan.h"
@@ -62,5 +61,3 @@ bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
 template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_BLOCKS_TOUCHED_BLOCKS_H
-#define FRONTLOAD_TOOLS_BLOCKS_TOUCHED_BLOCKS_H
+#pragma once
 
 #include "elf/block_map.h"
 #include "frontload_trace.h"
@@ -56,5 +55,3 @@ inline std::vector<BlockState> blockStates(const FunctionBlocks &function,
 }
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_CC_ADDITIONS_H
-#define FRONTLOAD_TOOLS_CC_ADDITIONS_H
+#pragma once
 
 #include "cc/compiler.h"
 #include "cc/compiler_command.h"
@@ -21,5 +20,3 @@ std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCo
                                      std::vector<std::string> &flags);
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_CC_COMPILER_H
-#define FRONTLOAD_TOOLS_CC_COMPILER_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -36,5 +35,3 @@ bool isArgument(llvm::StringRef word);
 bool isOurselves(llvm::StringRef program);
 
 } // namespace frontload
-
-#endif

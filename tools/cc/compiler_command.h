@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_CC_COMPILER_COMMAND_H
-#define FRONTLOAD_TOOLS_CC_COMPILER_COMMAND_H
+#pragma once
 
 #include "program/library_search.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -43,5 +42,3 @@ CompilerCommand parseCompilerCommand(llvm::ArrayRef<const char *> args);
 bool isProbe(const CompilerCommand &command);
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_CC_GCC_LTO_H
-#define FRONTLOAD_TOOLS_CC_GCC_LTO_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -22,5 +21,3 @@ bool needsGccLto(
     llvm::function_ref<bool(llvm::StringRef)> needsMember = [](llvm::StringRef) { return false; });
 
 } // namespace frontload
-
-#endif

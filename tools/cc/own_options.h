@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_CC_OWN_OPTIONS_H
-#define FRONTLOAD_TOOLS_CC_OWN_OPTIONS_H
+#pragma once
 
 #include "program/diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -34,5 +33,3 @@ struct OwnOptions {
 std::optional<Refusal> readOwnOptions(llvm::ArrayRef<const char *> &args, OwnOptions &options);
 
 } // namespace frontload
-
-#endif

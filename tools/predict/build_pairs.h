@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_BUILD_PAIRS_H
-#define FRONTLOAD_TOOLS_PREDICT_BUILD_PAIRS_H
+#pragma once
 
 #include "elf/block_map.h"
 #include "elf/linked_file.h"
@@ -65,5 +64,3 @@ void pairReferences(const LinkedFile &recorded, const LinkedFile &target, Addres
 void sortAndVote(std::vector<AddressPair> &pairs);
 
 } // namespace frontload
-
-#endif

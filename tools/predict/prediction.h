@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_PREDICTION_H
-#define FRONTLOAD_TOOLS_PREDICT_PREDICTION_H
+#pragma once
 
 #include "cold_start/start_model.h"
 #include "predict/symbol_map.h"
@@ -73,5 +72,3 @@ std::vector<std::vector<std::string>> groupByRun(llvm::ArrayRef<std::string> tra
 Prediction predict(const Question &question, llvm::ArrayRef<std::string> run);
 
 } // namespace frontload
-
-#endif

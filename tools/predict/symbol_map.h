@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_SYMBOL_MAP_H
-#define FRONTLOAD_TOOLS_PREDICT_SYMBOL_MAP_H
+#pragma once
 
 #include "predict/build_pairs.h"
 #include "llvm/ADT/DenseMap.h"
@@ -79,5 +78,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_TRACE_READER_H
-#define FRONTLOAD_TOOLS_PREDICT_TRACE_READER_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -35,5 +34,3 @@ struct TraceRun {
 TraceRun readRun(llvm::StringRef bytes);
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_WHOLE_START_H
-#define FRONTLOAD_TOOLS_PREDICT_WHOLE_START_H
+#pragma once
 
 #include "cold_start/start_model.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -56,5 +55,3 @@ FileCosts costsOf(const FileOfStart &file, const DeviceProfile &device);
 void printWholeStart(llvm::ArrayRef<FileOfStart> files, llvm::ArrayRef<DeviceProfile> devices);
 
 } // namespace frontload
-
-#endif

@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_RESOLVE_LISTED_SYMBOLS_H
-#define FRONTLOAD_TOOLS_RESOLVE_LISTED_SYMBOLS_H
+#pragma once
 
 #include "names/found_names.h"
 #include "profile/startup_profile.h"
@@ -38,5 +37,3 @@ llvm::Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profil
 bool isOfOneSource(llvm::StringRef file, llvm::StringRef object);
 
 } // namespace frontload
-
-#endif

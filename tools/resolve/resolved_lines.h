@@ -46,8 +46,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_RESOLVE_RESOLVED_LINES_H
-#define FRONTLOAD_TOOLS_RESOLVE_RESOLVED_LINES_H
+#pragma once
 
 #include "resolve/listed_symbols.h"
 #include "startup_set/startup_set.h"
@@ -75,5 +74,3 @@ void writeSections(llvm::raw_ostream &os, llvm::ArrayRef<StartupSections> sets,
                    llvm::ArrayRef<InputObject> objects);
 
 } // namespace frontload
-
-#endif

@@ -12,8 +12,7 @@
  *                                              it; 0 is an empty slot, and there is one
  *   uint8_t[num_slots]                         whether the linker has hashed that string
  */
-#ifndef FRONTLOAD_PLAN_FORMAT_H
-#define FRONTLOAD_PLAN_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ struct frontload_plan_patch {
   uint64_t offset;
   unsigned char before[FRONTLOAD_PATCH_SIZE], after[FRONTLOAD_PATCH_SIZE];
 };
-
-#endif
