@@ -3,8 +3,7 @@
  * It accepts only files of the machine's own kind (64 bits, its byte order), because the program
  * that asks can run or open only those. Nothing in the file is trusted.
  */
-#ifndef FRONTLOAD_ELF_START_H
-#define FRONTLOAD_ELF_START_H
+#pragma once
 
 #include "system_calls.h"
 #include "text.h"
@@ -68,5 +67,3 @@ static inline void elf_start_segment(const struct elf_start *start, unsigned ind
   copy_bytes((unsigned char *)segment, start->bytes + header.e_phoff + index * sizeof *segment,
              sizeof *segment);
 }
-
-#endif

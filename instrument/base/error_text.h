@@ -1,6 +1,5 @@
 /* libc's texts for the errors of creating and writing a file, for recorders without libc. */
-#ifndef FRONTLOAD_ERROR_TEXT_H
-#define FRONTLOAD_ERROR_TEXT_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ static inline const char *error_text(long error) {
       return texts[i].text;
   return NULL;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * This calls nothing of libc (see system_calls.h): callers may run before libc.
  */
-#ifndef FRONTLOAD_EXECUTE_H
-#define FRONTLOAD_EXECUTE_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +22,4 @@ int execute_command(char **command, char **environment, const char *folders);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

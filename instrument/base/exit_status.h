@@ -1,7 +1,6 @@
 /* The exit statuses of a program that runs a command: the command's own, or one of these, which
  * env(1) and shells use as well. */
-#ifndef FRONTLOAD_EXIT_STATUS_H
-#define FRONTLOAD_EXIT_STATUS_H
+#pragma once
 
 #include <errno.h>
 #include <sys/wait.h>
@@ -32,5 +31,3 @@ static inline int status_of_exec_error(int error) {
 static inline int status_of_ended(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
-
-#endif

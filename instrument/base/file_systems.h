@@ -5,8 +5,7 @@
  * the file has. So a store is preceded by MADV_POPULATE_WRITE, which fails instead (since Linux
  * 5.14).
  */
-#ifndef FRONTLOAD_FILE_SYSTEMS_H
-#define FRONTLOAD_FILE_SYSTEMS_H
+#pragma once
 
 #include "system_calls.h"
 
@@ -32,5 +31,3 @@ static inline bool can_store_to(const void *place) {
       return error != -EFAULT;
   }
 }
-
-#endif

@@ -4,8 +4,7 @@
  * for the program: SIGTERM, SIGUSR1 for new log files, SIGHUP for new settings. A signal not handed
  * on would end the wrapper, and with it the program.
  */
-#ifndef FRONTLOAD_HANDED_ON_H
-#define FRONTLOAD_HANDED_ON_H
+#pragma once
 
 #include "system_calls.h"
 
@@ -47,5 +46,3 @@ static inline void hand_on(pid_t process, const siginfo_t *info) {
   if (info->si_code != SI_QUEUE || SYS(rt_sigqueueinfo, process, info->si_signo, info) != 0)
     SYS(kill, process, info->si_signo);
 }
-
-#endif

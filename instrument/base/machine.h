@@ -3,8 +3,7 @@
  * Ports begin here and in system_calls.h. The numbers are those of <elf.h>, which C++ files cannot
  * include: its macros have the names of LLVM's constants.
  */
-#ifndef FRONTLOAD_MACHINE_H
-#define FRONTLOAD_MACHINE_H
+#pragma once
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define FRONTLOAD_MACHINE 62 /* EM_X86_64 */
@@ -17,6 +16,4 @@
 #define FRONTLOAD_MACHINE_NAME "riscv64"
 #else
 #error "frontload records on x86-64, AArch64 and 64-bit RISC-V Linux only"
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * pages with breakpoints. Near the limit, prefetched pages would push out pages of the program or
  * its neighbours, and be pushed out before use. The private copies would end the program.
  */
-#ifndef FRONTLOAD_MEMORY_LIMIT_H
-#define FRONTLOAD_MEMORY_LIMIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,6 +22,4 @@ extern "C" {
 uint64_t memory_left(const char *process_cgroups, const char *mount, uint64_t enough);
 #ifdef __cplusplus
 }
-#endif
-
 #endif

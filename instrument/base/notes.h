@@ -1,6 +1,5 @@
 /* Walks through the ELF notes of a PT_NOTE segment, in memory. Nothing in them is trusted. */
-#ifndef FRONTLOAD_NOTES_H
-#define FRONTLOAD_NOTES_H
+#pragma once
 
 #include "text.h"
 
@@ -60,5 +59,3 @@ static inline bool is_note(const struct note *note, uint32_t type, const char *n
   return note->type == type && note->name_size == name_size &&
          same_bytes(note->name, (const unsigned char *)name, name_size);
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Every call returns what the kernel returns: a result, or a negative errno.
  */
-#ifndef FRONTLOAD_SYSTEM_CALLS_H
-#define FRONTLOAD_SYSTEM_CALLS_H
+#pragma once
 
 #include <fcntl.h>
 #include <signal.h>
@@ -211,5 +210,3 @@ static inline void sys_discard_signal(signal_set signals) {
   struct timespec now = {0, 0};
   SYS(rt_sigtimedwait, &signals, 0, &now, sizeof signals);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * This must not call malloc or libc's string functions (see system_calls.h).
  */
-#ifndef FRONTLOAD_TEXT_H
-#define FRONTLOAD_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ static inline void copy_bytes(unsigned char *to, const unsigned char *from, size
   for (size_t i = 0; i < size; ++i)
     to[i] = from[i];
 }
-
-#endif

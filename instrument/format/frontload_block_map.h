@@ -4,8 +4,7 @@
 // section of some bytes takes gigabytes. So the sections are checked first, by the description in
 // LLVM's docs/Extensions.rst. This is C++, unlike the other headers of formats: readers of such
 // maps are linked with LLVM.
-#ifndef FRONTLOAD_BLOCK_MAP_H
-#define FRONTLOAD_BLOCK_MAP_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -67,5 +66,3 @@ readBlockMaps(const llvm::object::ELFObjectFileBase &file,
 }
 
 } // namespace frontload
-
-#endif

@@ -5,8 +5,7 @@
 // and what makes one the right one; this is the same in C++, for programs that are linked with
 // LLVM. No loaded section of a debug file has contents, but its symbols, addresses and maps of
 // basic blocks are those of the program.
-#ifndef FRONTLOAD_DEBUG_FILE_H
-#define FRONTLOAD_DEBUG_FILE_H
+#pragma once
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -135,5 +134,3 @@ std::unique_ptr<llvm::MemoryBuffer> findDebugFile(const llvm::object::ELFFile<EL
 }
 
 } // namespace frontload
-
-#endif

@@ -13,8 +13,7 @@
  *   512 KiB          97        122.2   2.17
  *
  * A network or FUSE has many requests under way at once, and transfers each byte. */
-#ifndef FRONTLOAD_GAPS_H
-#define FRONTLOAD_GAPS_H
+#pragma once
 
 /* In bytes. */
 #define FRONTLOAD_GAP_HDD (192 << 10)
@@ -22,5 +21,3 @@
 #define FRONTLOAD_GAP_SSD (32 << 10)
 #define FRONTLOAD_GAP_NFS (32 << 10)
 #define FRONTLOAD_GAP_LAZY (16 << 10)
-
-#endif

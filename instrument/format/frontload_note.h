@@ -42,8 +42,7 @@
  * smaller in the file than in memory, or overlaps another. A reader treats a file with an invalid
  * note as one without a note.
  */
-#ifndef FRONTLOAD_NOTE_H
-#define FRONTLOAD_NOTE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +79,4 @@ _Static_assert(offsetof(struct frontload_note, version) == 24 &&
                    offsetof(struct frontload_note, addresses) == 32 &&
                    sizeof(struct frontload_note) == FRONTLOAD_NOTE_SIZE,
                "see above");
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * A role is 1 to 31 printable characters of ASCII, without spaces, so that it can be shown and
  * compared as it is. All recorders take roles from the same places and check them by this.
  */
-#ifndef FRONTLOAD_ROLE_H
-#define FRONTLOAD_ROLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ static inline bool frontload_copy_role(char *role, const char *text) {
     role[i] = i < size ? text[i] : '\0';
   return true;
 }
-
-#endif

@@ -71,8 +71,7 @@
  * version may add header fields in the reserved space, and record kinds of one slot, which a reader
  * skips.
  */
-#ifndef FRONTLOAD_TRACE_H
-#define FRONTLOAD_TRACE_H
+#pragma once
 
 #include "frontload_role.h"
 
@@ -163,6 +162,4 @@ static_assert(sizeof(frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see ab
 #else
 _Static_assert(sizeof(struct frontload_trace_header) == FRONTLOAD_TRACE_HEADER_SIZE, "see above");
 _Static_assert(sizeof(struct frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see above");
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* The clock of the launchers, which perf can use as well. */
-#ifndef FRONTLOAD_LAUNCHER_CLOCK_H
-#define FRONTLOAD_LAUNCHER_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -12,5 +11,3 @@ static inline int64_t now_ns(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
-
-#endif

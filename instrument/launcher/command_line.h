@@ -1,6 +1,5 @@
 /* The common part of the launchers' command lines. Each launcher defines the three texts. */
-#ifndef FRONTLOAD_LAUNCHER_COMMAND_LINE_H
-#define FRONTLOAD_LAUNCHER_COMMAND_LINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ const char *refused(char **argv);
 
 /* Reports why the command could not be exec'd. Returns the exit status. */
 int cannotRun(const char *command, int error);
-
-#endif

@@ -1,7 +1,6 @@
 /* All processes that a command has started, daemons included: this process is their subreaper, so
  * they stay its descendants. */
-#ifndef FRONTLOAD_LAUNCHER_PROCESS_TREE_H
-#define FRONTLOAD_LAUNCHER_PROCESS_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ bool tree_has_open(const char *name);
  * `meanwhile` repeatedly, which waits for a millisecond or two. False if some cannot be ended:
  * those of another user. */
 bool tree_end(int patience_ms, void (*meanwhile)(void));
-
-#endif

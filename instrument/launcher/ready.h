@@ -1,6 +1,5 @@
 /* The end of a startup whose command runs on: a server listens, an editor draws. */
-#ifndef FRONTLOAD_LAUNCHER_READY_H
-#define FRONTLOAD_LAUNCHER_READY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ void ready_wait(void);
 /* The event that has come, by the name of its option, or NULL. `since_ns` is its time: of idle, the
  * beginning of the idle time; else `now_ns`. */
 const char *ready_has_come(const struct Ready *ready, int64_t now_ns, int64_t *since_ns);
-
-#endif

@@ -3,8 +3,7 @@
  * Nothing in the file is trusted. Everything here runs in an IFUNC resolver, where nothing is
  * initialized yet: no libc, no errno, no thread-local storage, only raw system calls.
  */
-#ifndef FRONTLOAD_FRONT_H
-#define FRONTLOAD_FRONT_H
+#pragma once
 
 #include "base/elf_start.h"
 #include "format/frontload_note.h"
@@ -72,5 +71,3 @@ bool look_has_read(const struct look *look);
 
 /* residency_of() without starting a read: only for the caller's own files, and slower. */
 enum residency residency_left_alone(struct look *look, uint64_t offset);
-
-#endif

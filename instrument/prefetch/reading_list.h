@@ -5,8 +5,7 @@
  * left alone, and no more is asked for than the budget allows. Like all code that is linked into
  * the prefetcher, this uses no libc (see front.h).
  */
-#ifndef FRONTLOAD_READING_LIST_H
-#define FRONTLOAD_READING_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ int reading_list_ask(const char *path, const struct device_kind *device, uint64_
  * but the error output. */
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *));
-
-#endif

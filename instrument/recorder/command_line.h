@@ -1,8 +1,7 @@
 // The common part of the command lines of the recorders beside a program:
 //   recorder [-o pattern] [--module=name]... [--role=name] [options of its own] -- command
 //   [argument...]
-#ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
-#define FRONTLOAD_RECORDER_COMMAND_LINE_H
+#pragma once
 
 #include "trace_writer.h"
 
@@ -36,5 +35,3 @@ struct CommandLine {
 std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
 } // namespace frontload
-
-#endif

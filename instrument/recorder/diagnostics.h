@@ -1,7 +1,6 @@
 // How a recorder reports that something is wrong: one line on stderr. It shares stderr with the
 // program it records, so every line is a single write.
-#ifndef FRONTLOAD_RECORDER_DIAGNOSTICS_H
-#define FRONTLOAD_RECORDER_DIAGNOSTICS_H
+#pragma once
 
 #include "base/exit_status.h"
 
@@ -27,5 +26,3 @@ int fail(llvm::Error problem, int status = EXIT_FAILED, const char *remedy = nul
 llvm::Error systemError(const llvm::Twine &thing, const llvm::Twine &what);
 
 } // namespace frontload
-
-#endif

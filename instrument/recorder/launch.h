@@ -1,8 +1,7 @@
 // Starts the command to be recorded: in a child process that waits until it is told to go, so that
 // the recorder is ready before the first instruction of the program, and that inherits everything
 // as if there were no recorder.
-#ifndef FRONTLOAD_RECORDER_LAUNCH_H
-#define FRONTLOAD_RECORDER_LAUNCH_H
+#pragma once
 
 #include <csignal>
 #include <sys/resource.h>
@@ -51,5 +50,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -1,6 +1,5 @@
 // The headers of an ELF file: its identity, and the place of its bytes in memory.
-#ifndef FRONTLOAD_RECORDER_PROGRAM_FILE_H
-#define FRONTLOAD_RECORDER_PROGRAM_FILE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -80,5 +79,3 @@ private:
 bool hasOwnRights(const char *path);
 
 } // namespace frontload
-
-#endif

@@ -3,8 +3,7 @@
 // Every record is written at once and in order, and only then counted in the header. Recorded
 // events are therefore in the file whatever becomes of the program or of the recorder. Plain writes
 // are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
-#ifndef FRONTLOAD_RECORDER_TRACE_WRITER_H
-#define FRONTLOAD_RECORDER_TRACE_WRITER_H
+#pragma once
 
 #include "format/frontload_trace.h"
 
@@ -118,5 +117,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

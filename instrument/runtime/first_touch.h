@@ -5,8 +5,7 @@
  * slower: the cache does not have the module; the address was not touched before; nothing was
  * recorded before.
  */
-#ifndef FRONTLOAD_FIRST_TOUCH_H
-#define FRONTLOAD_FIRST_TOUCH_H
+#pragma once
 
 #include "runtime.h"
 
@@ -80,5 +79,3 @@ static ALWAYS_INLINE void touch_datum(uintptr_t address) {
   }
   frontload_touch_slowly(address, DATUM);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * offset table and checked first. It is NULL there before relocation, and if libc has no such
  * symbol.
  */
-#ifndef FRONTLOAD_LIBC_H
-#define FRONTLOAD_LIBC_H
+#pragma once
 
 #include <dlfcn.h>
 #include <link.h>
@@ -58,5 +57,3 @@ static inline int libc_iterate_objects(int (*visit)(struct dl_phdr_info *, size_
                                        void *data) {
   return ADDRESS_IN_LIBC(dl_iterate_phdr)(visit, data);
 }
-
-#endif

@@ -11,8 +11,7 @@
  * no check of the pid. The child has its parent's trace mapped as well, and writes to it in one
  * case: if a handler forks in the middle of a first touch, the child finishes that touch as well.
  */
-#ifndef FRONTLOAD_RUNTIME_H
-#define FRONTLOAD_RUNTIME_H
+#pragma once
 
 #include "base/system_calls.h"
 #include "base/text.h"
@@ -201,5 +200,3 @@ void frontload_warn(const struct config *config, const char *thing, const char *
 #define UNRECORDED "the program runs unrecorded"
 /* diagnostics.c: remembers which file stderr is. */
 void frontload_note_stderr(struct config *config);
-
-#endif

@@ -12,8 +12,7 @@
  * signal mask tells this: all signals from outside are blocked, but SIGSTKFLT, which Linux never
  * sends, is not. A program that blocks all signals past its C library has blocked that one, too.
  */
-#ifndef FRONTLOAD_SIGNALS_H
-#define FRONTLOAD_SIGNALS_H
+#pragma once
 
 #include "base/system_calls.h"
 
@@ -49,5 +48,3 @@ static inline bool may_name_files(void) {
   const signal_set blocked = sys_change_blocked_signals(SIG_BLOCK, 0);
   return !(blocked & SIGNAL_BIT(SIGSYS)) || !sys_has_handler(SIGSYS);
 }
-
-#endif

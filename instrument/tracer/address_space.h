@@ -14,8 +14,7 @@
 // the processor at the beginning tells, and the breakpoints are taken out. What this cannot hide: a
 // program that reads single functions sees their breakpoints, and every page of code with a
 // function in it becomes private memory of the process.
-#ifndef FRONTLOAD_TRACER_ADDRESS_SPACE_H
-#define FRONTLOAD_TRACER_ADDRESS_SPACE_H
+#pragma once
 
 #include "program.h"
 #include "recorder/trace_writer.h"
@@ -129,5 +128,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

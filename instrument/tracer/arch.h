@@ -1,7 +1,6 @@
 // The differences between processors: the breakpoint instruction, the program counter after it, and
 // the form of calls. A port of the tracer is a port of this file and of arch.cpp.
-#ifndef FRONTLOAD_TRACER_ARCH_H
-#define FRONTLOAD_TRACER_ARCH_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -59,5 +58,3 @@ void visitBranches(llvm::ArrayRef<uint8_t> code, uint64_t address,
                    llvm::function_ref<void(uint64_t target)> visit);
 
 } // namespace frontload::arch
-
-#endif

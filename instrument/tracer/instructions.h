@@ -1,6 +1,5 @@
 // Where the instructions of a piece of code begin, by LLVM's disassembler.
-#ifndef FRONTLOAD_TRACER_INSTRUCTIONS_H
-#define FRONTLOAD_TRACER_INSTRUCTIONS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -38,5 +37,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

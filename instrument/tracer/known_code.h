@@ -6,8 +6,7 @@
 // jump with a fixed target that leads to it; or the headers and relocations by which a program is
 // begun and ended. A function without a witness, because it is only called by its address and was
 // built without unwind information, is not recorded. That loses an event and does no harm.
-#ifndef FRONTLOAD_TRACER_KNOWN_CODE_H
-#define FRONTLOAD_TRACER_KNOWN_CODE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
@@ -43,5 +42,3 @@ KnownCode knownCode(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf,
                     llvm::ArrayRef<CodeSection> code, llvm::ArrayRef<CodeRange> claims);
 
 } // namespace frontload
-
-#endif

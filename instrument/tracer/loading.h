@@ -2,8 +2,7 @@
 // at the system call that maps them, before any of their code can run, with any loader. (The
 // loader's own notice to debuggers comes after the first IFUNC resolvers.) The price is two stops
 // at every system call, so libraries are followed only with --module.
-#ifndef FRONTLOAD_TRACER_LOADING_H
-#define FRONTLOAD_TRACER_LOADING_H
+#pragma once
 
 #include "address_space.h"
 
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -7,8 +7,7 @@
 //
 // If basic blocks are wanted, and the file says where they begin, each of them is a function here,
 // with one site.
-#ifndef FRONTLOAD_TRACER_PROGRAM_H
-#define FRONTLOAD_TRACER_PROGRAM_H
+#pragma once
 
 #include "arch.h"
 #include "recorder/program_file.h"
@@ -77,5 +76,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

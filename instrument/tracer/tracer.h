@@ -4,8 +4,7 @@
 // recording. The rule here is that the program must not notice: signals are passed on, stops stay
 // stops, and no thread is let go while there are breakpoints in its memory (if the tracer dies, the
 // kernel kills the tracees, PTRACE_O_EXITKILL).
-#ifndef FRONTLOAD_TRACER_TRACER_H
-#define FRONTLOAD_TRACER_TRACER_H
+#pragma once
 
 #include "loading.h"
 #include "recorder/launch.h"
@@ -67,5 +66,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -1,6 +1,5 @@
 /* The tests that are put into the program's code as Valgrind translates it. */
-#ifndef FRONTLOAD_VALGRIND_CHECKS_H
-#define FRONTLOAD_VALGRIND_CHECKS_H
+#pragma once
 
 #include <pub_tool_basics.h>
 #include <pub_tool_tooliface.h>
@@ -14,5 +13,3 @@ typedef struct {
 
 /* Adds the tests to a superblock; `kind_of` is asked for each instruction. */
 IRSB *add_checks(const IRSB *in, const VexGuestLayout *layout, CodeKind (*kind_of)(Addr address));
-
-#endif

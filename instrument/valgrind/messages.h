@@ -1,7 +1,6 @@
 /* The tool's messages. They go where Valgrind writes: to the standard error output that the program
  * began with, even if the program has closed it. */
-#ifndef FRONTLOAD_VALGRIND_MESSAGES_H
-#define FRONTLOAD_VALGRIND_MESSAGES_H
+#pragma once
 
 #include <pub_tool_basics.h>
 #include <pub_tool_libcprint.h>
@@ -11,5 +10,3 @@
 /* If standard error was closed, the core has kept descriptor 2. That belongs to the program, which
  * would get no file of this number, or find messages in it. */
 void messages_leave_standard_error(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* A mapped ELF file: the place of its segments, and its identity. */
-#ifndef FRONTLOAD_VALGRIND_MODULE_FILE_H
-#define FRONTLOAD_VALGRIND_MODULE_FILE_H
+#pragma once
 
 #include <pub_tool_basics.h>
 
@@ -47,5 +46,3 @@ Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias)
 
 /* The function of this name, by the symbol tables of the file at `path`. False if it has none. */
 Bool module_function(const HChar *path, const HChar *name, Addr *address, ULong *size);
-
-#endif

@@ -5,8 +5,7 @@
  * touches_code() only for awaited touches. So the cost is one test for each access and each granule
  * of code.
  */
-#ifndef FRONTLOAD_VALGRIND_TOUCHES_H
-#define FRONTLOAD_VALGRIND_TOUCHES_H
+#pragma once
 
 #include "module_file.h"
 
@@ -46,5 +45,3 @@ void touches_end_after(UInt milliseconds);
 
 /* In a forked child: all is awaited again. */
 void touches_begin_again(void);
-
-#endif

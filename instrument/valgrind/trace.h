@@ -3,8 +3,7 @@
  * Every record is written at once and only then counted in the header, so that it is in the file
  * whatever becomes of the program. A file is made by the first record.
  */
-#ifndef FRONTLOAD_VALGRIND_TRACE_H
-#define FRONTLOAD_VALGRIND_TRACE_H
+#pragma once
 
 #include "format/frontload_trace.h"
 #include "module_file.h"
@@ -26,5 +25,3 @@ void trace_open_no_more(void);
 
 /* In a forked child: later touches go to a trace of its own. */
 void trace_begin_again(void);
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_ACCOUNT_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_ACCOUNT_H
+#pragma once
 
 #include "plan/expected_part.h"
 #include "plan/placement.h"
@@ -100,5 +99,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

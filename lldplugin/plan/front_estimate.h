@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_ESTIMATE_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_ESTIMATE_H
+#pragma once
 
 #include "cold_start/start_model.h"
 #include "plan/front_link.h"
@@ -49,5 +48,3 @@ std::vector<EstimatedStart> estimateStarts(const FrontLink &link);
 const EstimatedStart *worstOf(llvm::ArrayRef<EstimatedStart> starts);
 
 } // namespace frontload
-
-#endif

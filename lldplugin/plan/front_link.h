@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_LINK_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_LINK_H
+#pragma once
 
 #include "plan/front_account.h"
 #include "plan/placement.h"
@@ -117,5 +116,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_SCRIPT_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_SCRIPT_H
+#pragma once
 
 #include "profile/startup_profile.h"
 #include "llvm/ADT/StringRef.h"
@@ -91,5 +90,3 @@ std::string symbolsScript();
 std::string behindScript(const OutputsBehind &behind);
 
 } // namespace frontload
-
-#endif

@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_LINEAR_SEGMENTS_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_LINEAR_SEGMENTS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -23,5 +22,3 @@ namespace frontload {
 void completeSegments(llvm::MutableArrayRef<char> bytes);
 
 } // namespace frontload
-
-#endif

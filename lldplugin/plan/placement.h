@@ -9,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_PLAN_PLACEMENT_H
-#define FRONTLOAD_LLDPLUGIN_PLAN_PLACEMENT_H
+#pragma once
 
 #include "names/name_hashes.h"
 #include "plan/front_script.h"
@@ -113,5 +112,3 @@ private:
 };
 
 } // namespace frontload
-
-#endif

@@ -14,8 +14,7 @@
  * and -Wl,-u,frontload_prefetch_at_start) also prefetches its own front when it starts, if it has
  * one.
  */
-#ifndef FRONTLOAD_PREFETCH_H
-#define FRONTLOAD_PREFETCH_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +33,4 @@ int frontload_prefetch(const char *path);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif
