@@ -11,7 +11,7 @@
 #include "lld/lld_symbols.h"
 #include "lld/rest_order.h"
 #include "llvm/ADT/STLExtras.h"
-#include <algorithm>
+#include "llvm/Support/Parallel.h"
 
 using namespace llvm;
 using namespace frontload;
@@ -126,5 +126,5 @@ void wrapSort(void *first, size_t count, size_t size, Comparison compare) {
   if (compare != array_pod_sort_comparator<uint64_t>)
     return realSort(first, count, size, compare);
   auto *numbers = static_cast<uint64_t *>(first);
-  std::sort(numbers, numbers + count); // llvm::sort() calls qsort()
+  parallelSort(numbers, numbers + count);
 }

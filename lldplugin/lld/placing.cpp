@@ -42,11 +42,11 @@ void Placing::checkSorted() const {
 
 /// To be called when the first of our patterns has been asked for all sections.
 void Placing::shortenList() {
+  if (auto call = std::exchange(onMetAll, nullptr))
+    call();
   // The one name in the script that lld itself matches: plan/front_script.cpp.
   sections.shorten(told, ".bss.rel.ro");
   told.clear();
-  if (auto call = std::exchange(onMetAll, nullptr))
-    call();
 }
 
 /// Gives a section of the current pattern its place in it.

@@ -231,13 +231,25 @@ LiveSections::Output LiveSections::outputOf(StringRef name) {
 template <class ELFT>
 void LiveSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
                              ArrayRef<const char *> live, function_ref<void(const Piece &)> visit) {
-  const SmallDenseSet<const char *, 64> isLive(live.begin(), live.end());
+  // lld goes through nearly all objects in the order of their section tables.
+  size_t next = 0;
+  auto isNext = [&](const char *name) {
+    bool result = next < live.size() && live[next] == name;
+    next += result;
+    return result;
+  };
+  for (const auto &section : object.sections())
+    isNext(object.nameBegin(section).data());
+  DenseSet<const char *> inAnyOrder;
+  if (next != live.size())
+    inAnyOrder.insert_range(live);
+  next = 0;
   StringRef lastName;
   Output last = {};
   for (auto [index, section] : enumerate(object.sections())) {
     const char *address = object.nameBegin(section).data();
-    if (section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC) ||
-        !isLive.contains(address))
+    bool isLive = inAnyOrder.empty() ? isNext(address) : inAnyOrder.contains(address);
+    if (!isLive || section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC))
       continue;
     StringRef name = object.name(section), outputName = name.substr(0, name.find('.', 1));
     if (lastName != outputName) {

@@ -205,10 +205,18 @@ static void addRanges(ObjectScan<ELFT> &scan, bool hasFiles,
   }
 }
 
-/// Calls `find` for ranges of the symbols of all objects, and adds the results. One object may have
-/// most symbols, so threads share ranges, not objects.
+/// Whether the symbols of an object are one range.
+template <class ELFT> static bool isOneRange(const ObjectScan<ELFT> &scan) {
+  size_t size = scan.object->symbols().size();
+  return size && size <= symbolsAtATime;
+}
+
+/// Calls `find` for ranges of the symbols of all objects, adds the results, and calls `finish` for
+/// each object: at once, if it can, while the names of its symbols and sections, which lie in one
+/// table, are in the cache. One object may have most symbols, so threads share ranges, not objects.
 template <class ELFT, class Find>
-static void addFinds(ObjectScans<ELFT> &scans, bool hasFiles, Find find) {
+static void addFinds(ObjectScans<ELFT> &scans, bool hasFiles, Find find,
+                     function_ref<void(ObjectScan<ELFT> &)> finish) {
   std::vector<SymbolRange<ELFT>> ranges;
   for (ObjectScan<ELFT> &scan : scans.all)
     if (scan.object)
@@ -220,17 +228,24 @@ static void addFinds(ObjectScans<ELFT> &scans, bool hasFiles, Find find) {
       ranges[i].scan->append(std::move(finds));
     else
       later[i] = std::move(finds);
+    if (isOneRange(*ranges[i].scan))
+      finish(*ranges[i].scan);
   });
   for (auto [range, finds] : zip(ranges, later))
     if (range.begin != 0)
       range.scan->append(std::exchange(finds, {}));
+  scans.forEach([&](ObjectScan<ELFT> &scan) {
+    if (!isOneRange(scan))
+      finish(scan);
+  });
 }
 
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames) {
-  addFinds(scans, wanted.contents.hasFiles,
-           [&](const SymbolRange<ELFT> &range) { return lookUpSymbols(range, wanted, dataNames); });
-  scans.forEach([&](ObjectScan<ELFT> &scan) {
+  auto find = [&](const SymbolRange<ELFT> &range) {
+    return lookUpSymbols(range, wanted, dataNames);
+  };
+  addFinds<ELFT>(scans, wanted.contents.hasFiles, find, [&](ObjectScan<ELFT> &scan) {
     keepLabelled(scan);
     if (wanted.notesUnnamed || !scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
       lookUpSections(scan, wanted);
@@ -238,7 +253,7 @@ void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dat
 }
 
 template <class ELFT> void lookUpStable(ObjectScans<ELFT> &scans, const WantedNames &wanted) {
-  addFinds(scans, wanted.contents.hasFiles, [&](const SymbolRange<ELFT> &range) {
+  auto find = [&](const SymbolRange<ELFT> &range) {
     SymbolFinds finds;
     const ObjectScan<ELFT> &scan = *range.scan;
     visitDefinitions(range, wanted.contents.hasFiles, [&](uint32_t index, auto files) {
@@ -248,7 +263,8 @@ template <class ELFT> void lookUpStable(ObjectScans<ELFT> &scans, const WantedNa
       });
     });
     return finds;
-  });
+  };
+  addFinds<ELFT>(scans, wanted.contents.hasFiles, find, [](ObjectScan<ELFT> &) {});
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
