@@ -44,4 +44,22 @@ template <class F> llvm::Error withElfFile(llvm::StringRef bytes, F f) {
   return result;
 }
 
+/// The contents of the section with this name, within the bounds of the file; empty if there is
+/// none, or if the section has no bytes in the file.
+template <class ELFT>
+llvm::Expected<llvm::ArrayRef<uint8_t>> contentsOfSection(const llvm::object::ELFFile<ELFT> &file,
+                                                          llvm::StringRef wanted) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    auto name = file.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (*name == wanted && section.sh_type != llvm::ELF::SHT_NOBITS)
+      return file.getSectionContents(section);
+  }
+  return llvm::ArrayRef<uint8_t>();
+}
+
 } // namespace frontload

@@ -143,22 +143,6 @@ std::string makeNoteObject(StringRef object, bool hasConstant) {
   return result;
 }
 
-/// The contents of a section of the linked file; empty if there is none of this name.
-template <class ELFT>
-static Expected<ArrayRef<uint8_t>> contentsOf(const ELFFile<ELFT> &file, StringRef wanted) {
-  auto sections = file.sections();
-  if (!sections)
-    return sections.takeError();
-  for (const auto &section : *sections) {
-    auto name = file.getSectionName(section);
-    if (!name)
-      return name.takeError();
-    if (*name == wanted)
-      return file.getSectionContents(section); // checks the bounds
-  }
-  return ArrayRef<uint8_t>();
-}
-
 /// Writes `from` to a part of the file.
 static void overwrite(ArrayRef<uint8_t> part, StringRef from) {
   llvm::copy(from.take_front(part.size()), const_cast<uint8_t *>(part.data()));
@@ -169,12 +153,12 @@ bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges, bool kee
   StringRef contents(bytes.data(), bytes.size());
   consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
     std::string note = noteContents<ELFT>(ranges);
-    auto blank = contentsOf(file, FRONTLOAD_NOTE_SECTION);
+    auto blank = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
     if (!blank || blank->size() != note.size())
       return blank.takeError();
     overwrite(*blank, note);
     isFilled = true;
-    auto id = contentsOf(file, ".note.gnu.build-id");
+    auto id = contentsOfSection(file, ".note.gnu.build-id");
     if (id && !keepsBuildId) {
       constexpr size_t head = 16; // three numbers and "GNU"
       std::array<uint8_t, 20> hash =

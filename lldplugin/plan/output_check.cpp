@@ -84,22 +84,10 @@ static bool isOfFront(StringRef name) {
 
 /// How many bytes of .text are the front's; 0 in a file that no script of ours laid out.
 template <class ELFT> static Expected<uint64_t> sizeOfFrontCode(const ELFFile<ELFT> &file) {
-  auto sections = file.sections();
-  if (!sections)
-    return sections.takeError();
-  for (const auto &section : *sections) {
-    auto name = file.getSectionName(section);
-    if (!name)
-      return name.takeError();
-    if (*name != paddingSection || section.sh_type == ELF::SHT_NOBITS)
-      continue;
-    auto contents = file.getSectionContents(section);
-    if (!contents)
-      return contents.takeError();
-    if (contents->size() >= sizeof(uint64_t))
-      return support::endian::read<uint64_t>(contents->data(), ELFT::Endianness);
-  }
-  return 0;
+  auto contents = contentsOfSection(file, paddingSection);
+  if (!contents || contents->size() < sizeof(uint64_t))
+    return contents ? Expected<uint64_t>(0) : contents.takeError();
+  return support::endian::read<uint64_t>(contents->data(), ELFT::Endianness);
 }
 
 /// Whether another section holds bytes that the loader reads or writes, or code that runs before
