@@ -188,7 +188,7 @@ enum {
   LAST_MS = 100, /* to see events that come as the command ends */
 };
 
-/* A number above 0, in milliseconds; the unit of the text is of so many. */
+/* The milliseconds of a text: a number above 0 of units, of which each has `unit` milliseconds. */
 static int64_t parseTime(const char *option, const char *text, int unit) {
   char *end;
   double time = strtod(text, &end) * unit;
@@ -344,7 +344,7 @@ const char help[] =
     "  --cgroup=DIR     run the command in this control group\n"
     "  --mounts=FILE    run it in this mount namespace, such as /proc/PID/ns/mnt\n"
     "  --name=NAME      what messages call the command, if it only runs another\n"
-    "  --tty            give the command a terminal of its own; nobody types there\n"
+    "  --tty            give the command a terminal of its own, without input\n"
     "  --until-entered=0xADDRESS@0xENTRY\n"
     "                   measure until it enters the function at this address of the program's\n"
     "                   file, whose own entry is the other\n"

@@ -29,7 +29,8 @@ struct Place {
 bool place_parse(const char *text, struct Place *place);
 
 /* outputs.c: a command's output: handed on as it comes, and searched for a text. The command writes
- * to pipes, or to a terminal of its own, from which it then also reads: nobody types there. */
+ * to pipes, or to a terminal of its own, from which the command also reads. That terminal has no
+ * input. */
 
 enum { OUTPUTS = 2, MAX_TEXT = 1 << 16 };
 

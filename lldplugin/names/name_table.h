@@ -95,8 +95,9 @@ private:
   /// The stems of entries that have other names: a name without a suffix may match them.
   NameFilter otherStems;
   Index names;
-  /// By the stable names of the entries that are left, which are sorted, to look for a beginning;
-  /// and the heads of those that differ from their stems, which other names may be as they are.
+  /// By the stable names of the entries that are left. `stableNames` are these names, sorted, to
+  /// look for a beginning. `stableHeads` has the heads of the stable names that differ from their
+  /// stems: a symbol of the link may have such a name without a change.
   Index stable;
   std::vector<llvm::StringRef> stableNames;
   NameFilter stableHeads;

@@ -231,7 +231,7 @@ LiveSections::Output LiveSections::outputOf(StringRef name) {
 template <class ELFT>
 void LiveSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
                              ArrayRef<const char *> live, function_ref<void(const Piece &)> visit) {
-  // lld goes through nearly all objects in the order of their section tables.
+  // lld meets the sections of nearly all objects in the order of their section tables.
   size_t next = 0;
   auto isNext = [&](const char *name) {
     bool result = next < live.size() && live[next] == name;

@@ -35,9 +35,9 @@ struct EstimatedStart {
   std::string describe() const;
 };
 
-/// Whether no start need be tried, because the sections that all runs touch are so many, and would
-/// lie so far apart, that the front reads far less. To be called when the account has met all
-/// sections.
+/// Whether the front reads far less for certain: the sections that all runs touch lie in many
+/// windows of the plain file. Then no start need be tried. To be called when the account has met
+/// all sections.
 bool isClearlyBetter(const FrontLink &link);
 
 /// Tries starts of the output of `link`, whose sections have their places. Tries none if the

@@ -16,7 +16,7 @@ struct InputObject {
   llvm::StringRef archive;             ///< the path of the archive it is a member of, else empty
   bool isLazy = false;                 ///< whether it is linked only if needed
   bool isLinked = false;               ///< whether it is a program or shared library
-  llvm::MemoryBuffer *owner = nullptr; ///< of a file that nobody else reads
+  llvm::MemoryBuffer *owner = nullptr; ///< of a file that only the plan reads
 
   /// Frees the pages of a mapped file, which may be large. Later accesses read them again.
   void letGo() const {

@@ -97,7 +97,7 @@ def test_two_orders(tmp_path, refuse, profile, flag):
 
 
 def test_a_link_that_fails_by_itself(tmp_path):
-    """gold says what it has to say."""
+    """gold reports its own error."""
     text = "int missing(void); int main(void) { return missing(); }\n"
     o, profile = compile_text(tmp_path, "p.c", text), write_profile(tmp_path, "main")
     said = gold("-o", tmp_path / "out", o, plugin=[f"profile={profile}"], code=1).stderr

@@ -233,8 +233,8 @@ int main(void) {
 @pytest.mark.parametrize("flags", [["-fno-pie", "-no-pie"], ["-fPIE", "-pie"],
                                    ["-fno-pie", "-static"]])
 def test_padding_is_not_read(tmp_path, flags):
-    """Addresses are aligned, whoever names the data; no padding that costs more than a request is
-    asked for; and the report says where it is."""
+    """The addresses of all data are aligned. No start asks for padding that costs more than a
+    request, and the report lists that padding."""
     o = compile_text(tmp_path, "a.c", ALIGNED + functions("cold"), flags[0], compiler="clang")
     data = [("data", c, n) for c, n in (("data", "pool"), ("rodata", "table"), ("bss", "zeros"),
                                         ("data", "small"), ("data", "relocated"),

@@ -70,7 +70,7 @@ int main(int n, char **) {
 
 @pytest.mark.parametrize("tags", ['abi_tag("ne220106"),', 'abi_tag("nn23", "b"),', ""])
 def test_tags_of_another_release(tmp_path, tags):
-    """libc++ puts its version and mode into an ABI tag of each function, anew in each release."""
+    """libc++ puts its version and mode into an ABI tag of each function: releases differ."""
     old, new = (compile_text(tmp_path, f"{name}.cpp", f"#define TAG {given}\n" + TAGGED,
                              compiler="clang")
                 for name, given in (("old", 'abi_tag("ne21"),'), ("new", tags)))

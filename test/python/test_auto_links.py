@@ -92,7 +92,7 @@ def test_the_last_link_of_a_program_in_the_log_counts(tmp_path, monkeypatch):
 @pytest.mark.parametrize("text", ["nonsense", "[]", '{"arguments": ["cc"]}',
                                   '{"directory": "/", "arguments": [1]}'])
 def test_damaged_lines_of_a_log_are_told_and_cost_no_others(tmp_path, text):
-    """The file is somebody else's."""
+    """Another program may have written the log."""
     log = tmp_path / "links.jsonl"
     line = json.dumps({"directory": str(tmp_path), "arguments": ["cc", "a.o", "-o", "app"]})
     log.write_text(f'\n{line}\n{text}\n{line}\n{line[:-9]}\n')

@@ -168,7 +168,7 @@ def test_a_fixed_program_writes_fewer_pages(make, llvm, packing):
 
 
 def test_binding_to_itself_is_foretold(make):
-    """A library linked so looks up as many symbols as was said before."""
+    """A library linked with the option looks up as many symbols as predicted."""
     report = examine(make("-shared"))
     bound = examine(make("-shared", "-Bsymbolic-functions"))
     assert then(report, "-Bsymbolic-functions", "symbols looked up") == (

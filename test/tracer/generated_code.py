@@ -150,7 +150,7 @@ class Generator:
                        ".cfi_endproc"]
 
     def source(self, count: int) -> str:
-        """An assembler file with so many functions."""
+        """An assembler file with `count` functions."""
         for _ in range(count):
             self.function()
         table = [f".quad e{number}" for number in range(self.entries)]

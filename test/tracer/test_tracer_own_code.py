@@ -111,7 +111,8 @@ CHECKS = """
 @needs("hardware-breakpoints")
 @pytest.mark.parametrize("kind", [["-pie"], ["-no-pie"], ["-static"], ["-fuse-ld=lld-22"]])
 def test_a_program_that_checks_its_code(kind, compile, record):
-    """It finds what its file has. What it touched before is recorded, and the rest named."""
+    """The program finds the bytes of its file. Touches before the check are recorded, and a note
+    names the remedy for the rest."""
     cc = "clang-22" if "lld" in kind[0] else "gcc"
     program = compile(CHECKS, "-O1", *kind, cc=cc, name="checks")
     recording = record("--", program)

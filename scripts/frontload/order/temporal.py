@@ -19,8 +19,9 @@ which lld and `llvm-profdata merge` and `order` read, is
     main,a.c;helper,_Z3foov        its functions in the order of their first calls
     ...                            the other traces, and an empty line
     main                           then, of each function, its name,
-    0                              the hash of its control flow, which none has, so that nobody
-    1                              takes this for its counts, the number of its counters
+    0                              the hash of its control flow, which fits no function: no tool
+                                   takes these lines for counts
+    1                              the number of its counters
     1                              and their values
 
 A trace holds hashes of names; without this last part, the name of a hash is unknown.

@@ -1,8 +1,8 @@
 """Declares the document of a report, schema "frontload-report/1": a JSON object, `Document` below.
 
-Times are whole nanoseconds since the exec of the command; sizes and offsets are bytes. A value that
-nobody knows is null. Texts are as they were found. A name may hold anything, so a reader that shows
-it has to escape it.
+Times are whole nanoseconds since the exec of the command; sizes and offsets are bytes. An
+unknown value is null. Texts are as they were found. A name may hold anything, so a reader has to
+escape each name that it shows.
 """
 
 from typing import Any, Literal, TypedDict
