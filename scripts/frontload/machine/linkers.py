@@ -15,8 +15,7 @@ _PATTERNS = ("ld.*", "*-ld.*", "lld-link*", "ld64.lld*")
 _BFD_THAT_ORDERS = (2, 43)
 _USES = {
     "frontload": "the whole front: --startup-profile=FILE",
-    "lld": "the whole front: ld.frontload --lld=PATH; or order of symbols: "
-           "--symbol-ordering-file=FILE, by frontload order --linker lld",
+    "lld": "order of symbols: --symbol-ordering-file=FILE",
     "gold": "order of sections: the plugin frontload-gold.so; or --section-ordering-file=FILE",
     "bfd": "order of sections: --script=FILE",
     "lld-link": "order of symbols: /order:@FILE",
