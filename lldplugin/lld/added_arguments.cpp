@@ -98,9 +98,6 @@ Expected<std::vector<std::string>> addedArguments(const LinkOptions &options) {
   uint64_t align = options.traits.frontAlign;
   if (align > commonBaseAlign && !options.traits.isRelocated && options.imageBase.empty())
     added.push_back("--image-base=0x" + utohexstr(std::max(align, usualBase)));
-  // Another lld would sort the front again, by the call graph of a steady state.
-  if (options.lld)
-    added.push_back("--no-call-graph-profile-sort");
   return added;
 }
 

@@ -4,13 +4,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include <cstdlib>
 
 using namespace llvm;
 
 namespace frontload {
-
-static constexpr char reproduceReason[] = "its files would have different section names";
 
 /// Of --front-align: from a page to the largest page that processors have.
 static constexpr uint64_t minAlign = 4 << 10, maxAlign = 1 << 30;
@@ -33,7 +30,7 @@ namespace {
 enum class Form : uint8_t {
   Flag,
   Value,         ///< behind = or in the next argument
-  TwoDashes,     ///< the same, with two dashes only: -lld is a library, and -output=x an -o
+  TwoDashes,     ///< the same, with two dashes only: -output=x is an -o
   OptionalValue, ///< behind =
   Letter,        ///< one dash, and a value in the same or the next argument
 };
@@ -112,7 +109,6 @@ static bool readOwn(ArrayRef<const char *> args, size_t &i, LinkOptions &options
        }},
       {"front-always", Flag, [](auto &o, auto) { o.choice = Always; }},
       {"front-never", Flag, [](auto &o, auto) { o.choice = Never; }},
-      {"lld", TwoDashes, [](auto &o, auto v) { o.lld = v; }},
   };
   return readOne(known, args, i, options);
 }
@@ -124,7 +120,7 @@ static void readKeyword(LinkOptions &o, StringRef value) { // -z
     value.getAsInteger(0, o.traits.maxPage);
 }
 
-/// Reads an option of lld that a front, or another lld, has to know of.
+/// Reads an option of lld that a front has to know of.
 static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options) {
   using enum Form;
   static const Option known[] = {
@@ -139,26 +135,8 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
          o.traits.folding = v == "all" ? Folding::All : v == "safe" ? Folding::Safe : Folding::None;
        }},
       {"pack-dyn-relocs", Value, [](auto &o, auto) { o.decidesPacking = true; }},
-      // For another lld.
-      {"reproduce", Value,
-       [](auto &o, auto v) { o.otherConflict = {("--reproduce=" + v).str(), reproduceReason}; }},
-      {"fat-lto-objects", Flag,
-       [](auto &o, auto) {
-         o.otherConflict = {"--fat-lto-objects", "its objects are made during the link"};
-       }},
-      {"Map", Value, [](auto &o, auto v) { o.other.map = v; }},
-      {"M|print-map", Flag, [](auto &o, auto) { o.other.printsMap = true; }},
-      // There are no symbols that tell what is in the output.
-      {"s|strip-all|x|discard-all", Flag, [](auto &o, auto) { o.other.needsMap = true; }},
-      {"start-lib", Flag, [](auto &o, auto) { o.other.opensLib = true; }},
-      {"end-lib", Flag, [](auto &o, auto) { o.other.opensLib = false; }},
-      {"cref|no-cref", Flag, [](auto &o, auto v) { o.other.printsReferences = v == "cref"; }},
-      {"time-trace", OptionalValue, [](auto &o, auto v) { o.other.timeTrace = v; }},
-      {"print-gc-sections|no-print-gc-sections", OptionalValue,
-       [](auto &o, auto v) { o.other.removedFile = v; }},
-      {"dependency-file", Value, [](auto &o, auto v) { o.other.dependencyFile = v; }},
-      // Letters, behind longer names that begin with them.
-      {"soname|hash-style", Value, [](auto &, auto) {}},
+      // Values that are not inputs, and letters behind longer names that begin with them.
+      {"soname|hash-style|Map|dependency-file|reproduce", Value, [](auto &, auto) {}},
       {"z", Letter, readKeyword},
       {"O", Letter,
        [](auto &o, auto v) {
@@ -182,16 +160,14 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     else if (std::optional<LayoutOption> conflict = layoutOption(args, i))
       options.conflict = conflict;
-    else if (asksForOwnOrder(arg))
-      options.otherConflict = {arg.str(), "it would order the front as well"};
+    else if (arg.starts_with("--lld="))
+      options.conflict = {arg.str(), "another lld takes an order file, by frontload order"};
     else if (!options.kind.take(args, i) && !readLld(args, i, options))
       options.libraries.take(args, i);
     others.insert(others.end(), args.begin() + first, args.begin() + i + 1);
   }
   options.traits.isRelocated = options.kind.isRelocated();
   options.traits.copiesConstants = !options.kind.isShared && !options.kind.dynamicLinker.empty();
-  if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.otherConflict)
-    options.otherConflict = {variable, reproduceReason};
   return others;
 }
 
@@ -231,12 +207,10 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
 }
 
 std::optional<Refusal> checkFrontOptions(const LinkOptions &options) {
-  bool isOther = options.lld && options.otherConflict;
-  const std::optional<LayoutOption> &conflict = isOther ? options.otherConflict : options.conflict;
-  if (!conflict)
+  if (!options.conflict)
     return std::nullopt;
-  return Refusal{(isOther ? "--lld" : "--startup-profile") +
-                     (": cannot be combined with " + conflict->option) + ": " + conflict->reason,
+  return Refusal{"--startup-profile: cannot be combined with " + options.conflict->option + ": " +
+                     options.conflict->reason,
                  "use one of the two", exitUsage};
 }
 

@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include "other_lld/other_lld.h"
 #include "plan/front_link.h"
 #include "profile/match_summary.h"
 #include "program/command_line.h"
@@ -44,10 +43,6 @@ struct LinkOptions {
   bool isHelp = false;
   /// An option that cannot be had together with a front.
   std::optional<LayoutOption> conflict;
-  /// The linker of --lld, the link by it, and an option that cannot be combined with it.
-  std::optional<std::string> lld;
-  OtherLink other;
-  std::optional<LayoutOption> otherConflict;
 };
 
 /// Reads our options out of `args` and returns the others, which are lld's.

@@ -7,7 +7,6 @@
 #include "lld/held_output.h"
 #include "lld/hook_calls.h"
 #include "lld/link_run.h"
-#include "other_lld/child_process.h"
 #include "plan/front_estimate.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
@@ -25,9 +24,6 @@ using namespace llvm;
 LLD_HAS_DRIVER(elf)
 
 namespace frontload {
-
-/// The first lld with -z pack-relative-relocs.
-static constexpr unsigned firstLldThatPacks = 15;
 
 namespace {
 /// A link whose profile another thread reads: a hundredth of a large link, while lld opens its
@@ -104,34 +100,6 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
   return EXIT_SUCCESS;
 }
 
-/// The file at `path`, to be written.
-static ErrorOr<std::unique_ptr<WriteThroughMemoryBuffer>> openToWrite(const std::string &path) {
-  auto output = WriteThroughMemoryBuffer::getFile(path);
-  if (output.getError() == std::errc::permission_denied) {
-    // A umask may take the right to write from the linker's own output.
-    auto before = sys::fs::getPermissions(path);
-    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
-      output = WriteThroughMemoryBuffer::getFile(path);
-      sys::fs::setPermissions(path, *before);
-    }
-  }
-  return output;
-}
-
-/// The same for the file at `path`, if it is a regular file.
-static int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
-                            std::optional<Front> &front) {
-  if (!sys::fs::is_regular_file(path)) // /dev/null
-    return EXIT_SUCCESS;
-  auto output = openToWrite(path);
-  if (!output) {
-    error(options.output + ": " + output.getError().message(),
-          "the note of its front cannot be written");
-    return exitUsage;
-  }
-  return finishOutput((*output)->getBuffer(), options, link, front);
-}
-
 /// Puts all files of a link in their places. Returns the exit code; after a failure all files are
 /// as they were.
 static int publish() {
@@ -155,23 +123,9 @@ static int stageReport(const LinkOptions &options, const FrontLink &link,
   return EXIT_SUCCESS;
 }
 
-/// Does both.
-static int publishLink(const LinkOptions &options, const FrontLink &link,
-                       std::optional<Front> front, ArrayRef<EstimatedStart> starts) {
-  int code = stageReport(options, link, front, starts);
-  return code ? code : publish();
-}
-
 /// Runs lld on `args`, the first of which is the program's name. Returns whether it succeeded.
-static bool runLld(ArrayRef<const char *> args, raw_ostream &output = outs()) {
-  return lld::elf::link(args, output, errs(), /*exitEarly=*/true, /*disableOutput=*/false);
-}
-
-/// Becomes the other linker, for a link that has no front. Returns the exit code of a failure.
-static int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
-  std::vector<std::string> own(args.begin() + 1, args.end());
-  error(toString(becomeProgram({program.path, program.flavor, own})), "link without --lld");
-  return exitUsage;
+static bool runLld(ArrayRef<const char *> args) {
+  return lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false);
 }
 
 /// Links with lld alone, but for the profile, which is an input. Returns the exit code.
@@ -196,34 +150,6 @@ static void stepAside(ArrayRef<const char *> args, const LinkOptions &options,
   lld::exitLld(code ? code : linkWithoutFront(args, options));
 }
 
-/// Has another lld link with a front: the built-in one only reads the inputs. `lldArgs` are `args`
-/// with those that a front adds.
-static int linkPlanned(ArrayRef<const char *> args, std::vector<const char *> lldArgs,
-                       LinkOptions &options, ReadingLink &reading) {
-  auto linkInstead = [&](const LinkInputs &inputs) {
-    FrontLink &link = reading.await();
-    std::string linked;
-    if (int code = linkByOther(options.other, inputs, link, stagedFiles(), linked))
-      return code;
-    std::optional<Front> front;
-    int code = tellMatches(link, options.minMatch);
-    if (code == EXIT_SUCCESS)
-      code = finishOutputFile(linked, options, link, front);
-    return code ? code : publishLink(options, link, front, {});
-  };
-  options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
-  LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
-               .minMatch = options.minMatch,
-               .instead = linkInstead});
-  installHooks(run);
-  // The other lld prints all warnings.
-  lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
-  if (!runLld(lldArgs, nulls()))
-    return exitVerdict;
-  reading.await();
-  return becomeOther(options.other.program, args); // no link: --version
-}
-
 /// Links with a front, by lld's `args`. Returns the exit code.
 static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (auto refusal = checkReportPath(options.report, {options.output, options.profile}))
@@ -233,16 +159,7 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
           "link to a file and copy it, or link without --startup-profile");
     return exitUsage;
   }
-  bool isOther = options.lld.has_value();
-  LldProgram &program = options.other.program;
-  if (isOther) {
-    options.traits.selection = Selection::ByMark;
-    options.traits.mergesStrings &= program.hash != nullptr;
-    options.other.needsMap |= !options.report.empty();
-    options.other.output = options.output;
-  }
-  options.traits.packsRelocations =
-      !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(options);
+  options.traits.packsRelocations = shouldPackRelativeRelocations(options);
   Expected<std::vector<std::string>> added = addedArguments(options);
   if (!added) {
     error("--front-prefetch: " + toString(added.takeError()),
@@ -254,8 +171,6 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     lldArgs.push_back(argument.c_str());
 
   ReadingLink reading(options.profile, options.traits);
-  if (isOther)
-    return linkPlanned(args, lldArgs, options, reading);
   std::vector<EstimatedStart> starts;
   LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
                .minMatch = options.minMatch,
@@ -283,7 +198,8 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     calls::createOutput.endLink();
   if (!link.account().isFinished()) // no link: --version, --thinlto-index-only
     options.report.clear();
-  return publishLink(options, link, front, starts);
+  int code = stageReport(options, link, front, starts);
+  return code ? code : publish();
 }
 
 int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
@@ -295,10 +211,7 @@ int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
   if (std::optional<Refusal> refusal = checkLinkOptions(options))
     return refuse(*refusal);
   // Build systems pass the same flags to every link: objects have no front.
-  if (options.profile.empty() || options.kind.isRelocatable ||
-      (options.choice == Never && options.lld)) {
-    if (options.lld)
-      return becomeOther(options.other.program, others);
+  if (options.profile.empty() || options.kind.isRelocatable) {
     bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
     return !runLld(isPlain ? args : others);
   }

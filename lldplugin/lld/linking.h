@@ -1,8 +1,4 @@
 //===- linking.h - links with a front, or without one ----------------------===//
-//
-// The built-in lld links, or, with --lld, another one.
-//
-//===----------------------------------------------------------------------===//
 
 #pragma once
 

@@ -29,12 +29,6 @@ int main(int argc, char **argv) {
 
   if (options.isHelp)
     outs() << ownHelp;
-  if (options.lld) {
-    std::optional<LldProgram> program = findLld(*options.lld);
-    if (!program)
-      lld::exitLld(exitUsage);
-    options.other.program = std::move(*program);
-  }
   ArrayRef<const char *> args(const_cast<const char **>(argv), argc);
   // Like lld, exits without freeing memory: the system frees it faster.
   lld::exitLld(linkByOptions(args, others, options));

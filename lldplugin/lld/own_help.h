@@ -34,7 +34,6 @@ options:
                           it; by default, such a file is linked again without a front
   --front-never           link without a front; the profile stays a dependency of the output
   --front-report=FILE     write what was placed, and what was not found, as JSON
-  --lld=PATH              link with this lld, of any version, instead of the built-in one
 
 examples:
   # link with clang; the program prefetches its front when it starts, by a library beside it

@@ -56,13 +56,6 @@ std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) 
   return std::nullopt;
 }
 
-bool asksForOwnOrder(StringRef arg) {
-  StringRef name = arg.split('=').first;
-  // With sort=none lld makes no order.
-  return consumeDashes(name) && !arg.ends_with("sort=none") &&
-         is_contained({"call-graph-ordering-file", "bp-startup-sort", "bp-compression-sort"}, name);
-}
-
 bool OutputKind::take(ArrayRef<const char *> args, size_t &i) {
   StringRef arg = args[i];
   if (arg == "-r" || arg == "-i") // the latter is GNU ld's alone

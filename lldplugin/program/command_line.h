@@ -34,11 +34,6 @@ struct LayoutOption {
 /// The option `args[i]`, if it is such an option of lld or GNU ld.
 std::optional<LayoutOption> layoutOption(llvm::ArrayRef<const char *> args, size_t i);
 
-/// Whether `arg` asks lld for an order that it makes itself, of a call graph or by balanced
-/// partitioning. Such an order does not say where a particular section goes, so it can be combined
-/// with a front: the built-in lld keeps it outside of the front.
-bool asksForOwnOrder(llvm::StringRef arg);
-
 /// What kind of file a linker is to make: an object, a program at a fixed place, a
 /// position-independent one, a shared library. Of contradictory options the last counts.
 struct OutputKind {

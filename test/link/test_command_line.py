@@ -77,7 +77,7 @@ def test_names_that_have_faded_and_are_gone_do_not_count(tmp_path, refused, prog
     # Two orders cannot both be had, and a silent choice would be wrong for somebody.
     *((flag, flag.replace("-zno", "-z no")) for flag in (
         "-N", "--symbol-ordering-file=x", "-shuffle-sections=*=1", "--unique",
-        "-znosectionheader", "--enable-non-contiguous-regions"))])
+        "-znosectionheader", "--enable-non-contiguous-regions", "--lld=ld.lld-19"))])
 def test_options_that_are_refused(refused, profile, flag, message):
     assert message in refused(f"--startup-profile={profile}", flag)
 

@@ -3,7 +3,6 @@
 import pytest
 from abilities import needs
 from linking import Image, bare_front, check_run, compile_text, front, functions, ld, write_profile
-from other_lld import BY_LLD
 from whole import load_segments
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -34,7 +33,7 @@ def padding(path) -> int:
 
 @pytest.mark.parametrize(("kind", "said", "size"), [
     ("-pie", "64K", 64 * KIB), ("-no-pie", "2M", 2 * MIB), ("-shared", "16384", 16 * KIB),
-    ("-static", "64K", 64 * KIB), (f"-Wl,{BY_LLD}", "2M", 2 * MIB)])
+    ("-static", "64K", 64 * KIB)])
 def test_code_begins_at_a_multiple(tmp_path, program, kind, said, size):
     """In the file as in memory, with a segment that the kernel places so; at the price that the
     help tells."""

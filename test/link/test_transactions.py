@@ -14,10 +14,7 @@ from pathlib import Path
 import pytest
 from killed import at_call, writing_calls
 from linking import LD_FRONTLOAD, TWO_FUNCTIONS, compile_text, ld, write_profile
-from other_lld import BY_LLD
 
-# What a link may write, by the option for it.
-TEXTS = {"-Map": "map", "--time-trace": "trace", "--front-report": "report"}
 # lld takes it as it is, and our check of the output finds the second address below the first.
 UNSORTED = """.section .eh_frame_hdr,"a"
   .byte 1, 0x1b, 3, 0x3b
@@ -28,13 +25,13 @@ UNSORTED = """.section .eh_frame_hdr,"a"
 class Folder:
     """Where a link writes what is there already, and is not to be lost."""
 
-    def __init__(self, path: Path, texts):
-        self.path, self.texts = path, texts
-        self.old = {name: f"the old {name}".encode() for name in ("out", *map(TEXTS.get, texts))}
+    def __init__(self, path: Path):
+        self.path = path
+        self.old = {name: f"the old {name}".encode() for name in ("out", "report")}
         program = compile_text(path.parent, "a.c", TWO_FUNCTIONS)
         profile = write_profile(path.parent, "main", "helper")
         self.link = [program, "-e", "main", f"--startup-profile={profile}", "-o", path / "out",
-                     *(f"{option}={path / TEXTS[option]}" for option in texts)]
+                     f"--front-report={path / 'report'}"]
         self.begin()
 
     def begin(self) -> None:
@@ -46,42 +43,31 @@ class Folder:
     def contents(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.path.iterdir()}
 
-    def without_times(self) -> dict[str, object]:
-        """A time trace is never the same again; a whole one can be read."""
-        files = self.contents()
-        if files.get("trace", b"").startswith(b"{") and json.loads(files["trace"]):
-            files["trace"] = "events"
-        return files
-
 
 @pytest.fixture
 def folder(tmp_path):
-    return Folder(tmp_path / "files", ["--front-report"])
+    return Folder(tmp_path / "files")
 
 
-@pytest.mark.parametrize("flag", ["--mmap-output-file", "--no-mmap-output-file", BY_LLD])
-def test_killed_at_any_call(tmp_path, strace, flag):
-    """Each file is the old one or the new one, and the output is new last of all. Another lld's
-    texts are restored, and so they are ours."""
-    texts = ("-Map", "--time-trace") if flag == BY_LLD else ("--front-report",)
-    folder = Folder(tmp_path / "files", texts)
+@pytest.mark.parametrize("flag", ["--mmap-output-file", "--no-mmap-output-file"])
+def test_killed_at_any_call(tmp_path, strace, folder, flag):
+    """Each file is the old one or the new one, and the output is new last of all."""
     command, old = [LD_FRONTLOAD, *folder.link, flag], folder.old
     calls = writing_calls(strace, tmp_path / "log", *command)
-    new = folder.without_times()
+    new = folder.contents()
     assert new.keys() == old.keys() and all(new[name] != old[name] for name in new)
 
     states = []
     for call in calls:
         folder.begin()
         subprocess.run([*at_call(strace, *call), *command], capture_output=True)
-        files = folder.without_times()
+        files = folder.contents()
         changed = {name for name in old if files[name] != old[name]}
         assert all(files[name] == new[name] for name in changed), call
         assert "out" not in changed or changed == old.keys(), call
         states.append(changed)
     assert set() in states and any(states), "the link was killed too early or too late"
-    if flag != BY_LLD:
-        assert all(before <= after for before, after in pairwise(states))
+    assert all(before <= after for before, after in pairwise(states))
 
 
 @pytest.mark.parametrize("flags, message", [
