@@ -33,7 +33,6 @@ TESTED_BY = {
     "instrument/prefetch": ("ctest", "prefetch", "link/test_prediction.py", "python"),
     "instrument/launcher": ("prefetch", "python"),
     "lldplugin/gold": ("ctest", "gold"),
-    "lldplugin/other_lld": ("ctest", "link"),
     "lldplugin/lld": _LINK,
     "lldplugin/plan": (*_LINK, "gold"),
     "lldplugin/startup_set": (*_LINK, "gold"),

@@ -38,8 +38,6 @@ void LinkRun::addScript(MemoryBufferRef mb) {
 }
 
 std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef path) {
-  // Before the file is read, so that a write in between is noticed.
-  FileIdentity identity = options.instead ? identityOf(path.str()) : FileIdentity();
   std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
   if (!buffer)
     return buffer;
@@ -49,8 +47,6 @@ std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef p
     addScript(*buffer);
   if (magic == file_magic::elf_relocatable)
     hasReadObject = true;
-  if (options.instead)
-    inputs.files.push_back({*buffer, identity});
   return buffer;
 }
 
@@ -72,11 +68,8 @@ void LinkRun::readScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 
 /// Tells the link of the objects that were created since the last time.
 void LinkRun::addObjects() {
-  for (const InputObject &object : std::exchange(gathered, {})) {
+  for (const InputObject &object : std::exchange(gathered, {}))
     front->addObject(object);
-    if (options.instead)
-      inputs.objects.push_back(object);
-  }
 }
 
 /// Ends the link if lld has opened its inputs without calling the hooks for that.
@@ -84,8 +77,6 @@ void LinkRun::checkInputs() const {
   calls::parseFiles.require();
   if (calls::createObjFile.any())
     calls::readFile.require();
-  if (options.instead && hasReadObject)
-    calls::createObjFile.require();
   // lld has tried whether it can write the output.
   calls::createOutput.require();
 }
@@ -109,11 +100,6 @@ void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
       front->expectObjects();
     addObjects();
     checkInputs();
-  }
-  if (options.instead) {
-    inputs.like = front->firstObject();
-    front->finishPlanning();
-    lld::exitLld(options.instead(inputs));
   }
   if (sys::fs::is_regular_file(options.listed)) // a pipe can be read only once
     realReadFile(ctx, options.listed);
@@ -174,15 +160,9 @@ void LinkRun::placeSections(void *linkerScript) {
   judge(isBetter.valid() && isBetter.get());
 }
 
-void LinkRun::judge(bool isBetter) const {
-  if (int code = tellMatches(*front, options.minMatch))
-    lld::exitLld(code);
-  if (options.placed)
-    options.placed(*front, isBetter);
-}
-
-/// Without this, a profile that no longer fits would silently cost users the front.
-int tellMatches(const FrontLink &link, double minMatch) {
+/// Says how much of the profile the link has found. Without this, a profile that no longer fits
+/// would silently cost users the front. Returns the exit code: less than `minMatch` percent fails.
+static int tellMatches(const FrontLink &link, double minMatch) {
   MatchVerdict verdict =
       link.account().matchSummary().judge(link.profilePath(), minMatch, "--min-match");
   if (verdict.isError) {
@@ -196,6 +176,13 @@ int tellMatches(const FrontLink &link, double minMatch) {
   // Not stdout: the report may go there.
   lld::message(programName + ": " + verdict.text + needed, errs());
   return EXIT_SUCCESS;
+}
+
+void LinkRun::judge(bool isBetter) const {
+  if (int code = tellMatches(*front, options.minMatch))
+    lld::exitLld(code);
+  if (options.placed)
+    options.placed(*front, isBetter);
 }
 
 } // namespace frontload

@@ -19,7 +19,6 @@
 #pragma once
 
 #include "lld/placing.h"
-#include "other_lld/link_plan.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
 #include <optional>
@@ -43,8 +42,6 @@ public:
     /// Called when all sections have a place, and nothing is written, with whether the front is
     /// clearly better (front_estimate.h). May end the process.
     std::function<void(const FrontLink &, bool isBetter)> placed = {};
-    /// Called in place of the link when the front is planned; the process exits with its result.
-    std::function<int(const LinkInputs &)> instead = {};
     /// A file that is an input like others, so that --dependency-file and --reproduce list it.
     std::string listed = {};
   };
@@ -80,7 +77,6 @@ private:
 
   const Options options;
   FrontLink *front = nullptr;
-  LinkInputs inputs;                 ///< gathered for options.instead only
   std::vector<InputObject> gathered; ///< since the last addObjects()
   bool hasReadObject = false;        ///< as a file of the command line
   bool hasBitcode = false;
@@ -97,9 +93,5 @@ private:
 /// Lets `run` take part in the next run of lld's driver, which it must outlive: defined with the
 /// hooks, which do nothing else than lld's functions where there is no such link.
 void installHooks(LinkRun &run);
-
-/// Says how much of the profile the link has found. Returns the exit code: less than `minMatch`
-/// percent fails.
-int tellMatches(const FrontLink &link, double minMatch);
 
 } // namespace frontload

@@ -7,12 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "other_lld/memory_file.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdarg>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,17 +25,29 @@ static int openFile(const char *path, int flags, mode_t mode) {
   return int(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
-/// A copy of all that `stream` gives.
-static Expected<MemoryFile> copyOf(int stream) {
+/// A file in memory with all that `stream` gives: its descriptor.
+static ErrorOr<int> copyOf(int stream) {
   auto contents = MemoryBuffer::getOpenFile(stream, "", /*FileSize=*/-1);
-  return contents ? MemoryFile::make((*contents)->getBuffer())
-                  : errorCodeToError(contents.getError());
+  if (!contents)
+    return contents.getError();
+  int copy = memfd_create("frontload", MFD_CLOEXEC);
+  if (copy < 0)
+    return errnoAsErrorCode();
+  raw_fd_ostream os(copy, /*shouldClose=*/false);
+  os << (*contents)->getBuffer();
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  if (!error)
+    return copy;
+  close(copy);
+  return error;
 }
 
 /// Opens the pipe or terminal at `path`, or what it gave the first time.
 static int openStream(const char *path, int flags, const struct stat &status) {
   static std::mutex mutex;
-  static std::map<std::pair<dev_t, ino_t>, MemoryFile> copies;
+  static std::map<std::pair<dev_t, ino_t>, int> copies; // descriptors that stay open
   std::unique_lock lock(mutex);
   auto copy = copies.find({status.st_dev, status.st_ino});
   lock.unlock(); // what feeds this pipe may wait for another thread to read another pipe
@@ -42,16 +55,16 @@ static int openStream(const char *path, int flags, const struct stat &status) {
     int stream = openFile(path, flags, 0);
     if (stream < 0 || (S_ISCHR(status.st_mode) && !isatty(stream))) // such as /dev/urandom
       return stream;
-    Expected<MemoryFile> made = copyOf(stream);
+    ErrorOr<int> made = copyOf(stream);
     close(stream);
     if (!made) {
-      errno = errorToErrorCode(made.takeError()).value();
+      errno = made.getError().value();
       return -1;
     }
     lock.lock();
-    copy = copies.try_emplace({status.st_dev, status.st_ino}, std::move(*made)).first;
+    copy = copies.try_emplace({status.st_dev, status.st_ino}, *made).first;
   }
-  return fcntl(copy->second.descriptor(), F_DUPFD_CLOEXEC, 0);
+  return fcntl(copy->second, F_DUPFD_CLOEXEC, 0);
 }
 
 extern "C" __attribute__((visibility("default"))) int openOrKept(const char *path, int flags,

@@ -44,13 +44,6 @@ LINKED = {"plain": PLAIN, "blocks": [X86, BLOCKS, *PLAIN],
           "pie": ["-fPIE", "-pie", "-Wl,--dynamic-linker=/lib/ld.so", *FRONT],
           "library": ["-fPIC", "-shared", "-Wl,-soname,libinput.so.1",
                       "-Wl,-z,pack-relative-relocs", *FRONT]}
-# What the target of maps looks for, too.
-MORE_MAP = b"""\
-          201050           201050        6     1         lib.a(b.o):(.text.helper)
-          201060           201060        6     1         lib.a(b.o):(.rodata.str1.1)
-          201070           201070        6     1         seed.o:(.text.two
-.lines)
-"""
 
 
 def main() -> None:
@@ -70,9 +63,6 @@ def main() -> None:
         archive = CORPUS / "gcc_lto" / "archive"
         archive.unlink()
         call("llvm-ar", "rc", archive, *(CORPUS / "objects" / name for name in ("x86-64", "i386")))
-        call("clang", *FLAGS, "-c", source.name, "-o", "seed.o")
-        call("ld.lld", "seed.o", "-o", "out", "-Map=map")
-        (CORPUS / "link_map" / "map").write_bytes(Path(folder, "map").read_bytes() + MORE_MAP)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,7 @@ LLDPLUGIN = {
     "names": {"elf", "profile"},
     "startup_set": {"elf", "cold_start", "profile", "names"},
     "plan": {"format", "program", "elf", "cold_start", "profile", "names", "startup_set"},
-    "other_lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
-    "lld": {"program", "elf", "profile", "names", "startup_set", "plan", "other_lld"},
+    "lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
     "gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
 }
 TOOLS = {

@@ -1,4 +1,4 @@
-// What a link reads of its own output, to check it. Another linker may have written it (--lld).
+// What a link reads of its own output, to check it.
 #include "plan/output_check.h"
 #include "target.h"
 

@@ -1,6 +1,5 @@
 // The view of an input object: each table of it, of whatever kind.
 #include "elf/elf_object.h"
-#include "other_lld/markable_names.h"
 #include "target.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,7 +8,6 @@ using namespace llvm;
 
 static void readInput(StringRef bytes) {
   for (bool isLinked : {false, true}) {
-    std::vector<const char *> names;
     withElfObject(bytes, isLinked, [&](const auto &object) {
       uint64_t sum = 0;
       std::vector<std::pair<uint32_t, uint32_t>> all;
@@ -17,8 +15,6 @@ static void readInput(StringRef bytes) {
         sum += object.name(section).size() + object.contents(section).size();
         object.classify(section);
         all.push_back({0, i});
-        if (!object.nameBegin(section).empty())
-          names.push_back(object.nameBegin(section).data());
       }
       for (const auto &symbol : object.symbols()) {
         sum += object.name(symbol).size();
@@ -33,6 +29,5 @@ static void readInput(StringRef bytes) {
           [&](StringRef name, auto members) { visit(name.size() + members.size()); });
       visit(object.listsSignificantSymbols());
     });
-    lookAtNames(bytes, names);
   }
 }
