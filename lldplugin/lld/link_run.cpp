@@ -96,8 +96,6 @@ void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
     front = &options.awaitLink();
     for (StringRef each : scripts)
       front->addScript(each);
-    if (hasBitcode)
-      front->expectObjects();
     addObjects();
     checkInputs();
   }
@@ -107,7 +105,7 @@ void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
     return realParseFiles(ctx, files);
   std::optional<MemoryBufferRef> like = front->firstObject();
   front->beginPlanning();
-  script = front->script();
+  script = symbolsScript();
   realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   realParseFiles(ctx, files);
   if (like)
@@ -128,7 +126,7 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
     // As late as possible: link-time optimization is over, and until here lld is busy with symbols,
     // mostly in one thread.
     front->finishPlanning();
-    laterScript = front->laterScript();
+    laterScript = front->script();
     realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
     if (front->gathersStrings())
       hotStrings = &front->hotStrings();

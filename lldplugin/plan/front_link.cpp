@@ -39,12 +39,6 @@ static StartupProfile inPlannedOrder(StartupProfile profile) {
   return profile;
 }
 
-/// Whether .data.rel.ro can be put in order. The linker tells by a section's name whether it may be
-/// folded, and a mark would change the name.
-static bool mayOrderRelro(const LinkTraits &traits) {
-  return traits.folding == Folding::None || traits.selection != Selection::ByMark;
-}
-
 /// The patterns that a script needs: by the profile, not by the classes that are found, since
 /// link-time optimization may bring more.
 static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
@@ -57,7 +51,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
     use(Pattern::Strings);
   // Every pattern costs a hundredth of the link. Relocation writes to nearly all of .data.rel.ro,
   // if there is any; .bss is not in the file, and less than a page of it has no order worth having.
-  if (!traits.isRelocated && mayOrderRelro(traits))
+  if (!traits.isRelocated)
     use(Pattern::Relro);
   uint64_t zeros = 0;
   for (const ProfileEntry &entry : profile.entries)
@@ -108,14 +102,11 @@ void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
   for (const InputObject &object : begun)
     inputBytes.push_back(object.buffer.getBuffer());
   std::vector<StartupSections> found = startupSet.find(begun, threads);
-  planned.add(std::move(found), startupSet.hasIdleRelro() && mayOrderRelro(traits) && !hasScript);
+  planned.add(std::move(found), startupSet.hasIdleRelro());
 }
 
-std::string FrontLink::script() const { return symbolsScript(); }
-
-std::string FrontLink::laterScript() {
-  hasScript = true;
-  return frontScript(planned.neededPatterns(expectsObjects), traits.selection,
+std::string FrontLink::script() const {
+  return frontScript(planned.neededPatterns(),
                      {traits.frontAlign, traits.copiesConstants,
                       // Go's runtime looks for its constants before its variables only.
                       /*dataIsFirst=*/!startupSet.hasGo()}) +

@@ -27,8 +27,6 @@ struct LinkTraits {
   Folding folding = Folding::None;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
-  /// How the linker tells sections apart.
-  Selection selection = Selection::ByAnswer;
   /// The code begins at a multiple of this, in bytes, in the file as in memory. 0: of nothing in
   /// particular.
   uint64_t frontAlign = 0;
@@ -66,14 +64,9 @@ public:
   /// Waits for beginPlanning(), for a link that ends before it plans any further.
   void awaitPlanner();
 
-  /// To be called if the linker will make objects of its inputs, and add them later.
-  void expectObjects() { expectsObjects = true; }
-
-  /// The linker script of symbols, which a linker reads before it looks for definitions.
-  std::string script() const;
   /// The linker script that places the startup set, and sections that are not worth a place in the
-  /// front. To be read after script(); available after finishPlanning().
-  std::string laterScript();
+  /// front. To be read after symbolsScript(); available after finishPlanning().
+  std::string script() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
@@ -105,8 +98,6 @@ private:
   std::string pathOfProfile;
   LinkTraits traits;
   bool isEndAssigned = false; ///< by a script
-  bool expectsObjects = false;
-  bool hasScript = false; ///< whether laterScript() was read
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
   std::thread planner;

@@ -1,7 +1,6 @@
 //===- front_script.cpp - the linker script that lays out a front ----------===//
 
 #include "plan/front_script.h"
-#include "plan/section_marks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,26 +23,20 @@ std::vector<std::string> OutputsBehind::all() const {
 }
 
 /// The input sections of a pattern, in the words of a linker script.
-static std::string inputsOf(Pattern pattern, Selection selection) {
-  if (selection == Selection::ByAnswer) {
-    std::string text = ("\"" + textOf(pattern) + "\"").str();
-    return pattern == Pattern::Strings ? text : "SORT_BY_INIT_PRIORITY(" + text + ")";
-  }
-  // As in isStringSection().
-  return pattern == Pattern::Strings ? ".rodata.str1.1 .rodata.*.str1.1"
-                                     : "SORT_BY_NAME(" + markGlob(pattern) + ")";
+static std::string inputsOf(Pattern pattern) {
+  std::string text = ("\"" + textOf(pattern) + "\"").str();
+  return pattern == Pattern::Strings ? text : "SORT_BY_INIT_PRIORITY(" + text + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const ScriptTraits &traits) {
+std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds sections without a place to the last list of an output section, and orders each list
   // by itself (PGO), so sections in first-touch order have a list of their own.
-  StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
+  StringRef rest = " *()";
   auto uses = [&](Pattern pattern) { return patterns[static_cast<unsigned>(pattern)]; };
   auto list = [&](Pattern pattern) {
-    return uses(pattern) ? " *(" + inputsOf(pattern, selection) + ")" : std::string();
+    return uses(pattern) ? " *(" + inputsOf(pattern) + ")" : std::string();
   };
   // A section that is there in any case.
   auto placed = [&](StringRef name, Pattern pattern) {

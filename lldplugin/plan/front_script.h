@@ -44,10 +44,6 @@ constexpr unsigned numPatterns = 8;
 /// Frontload, not its own matcher, whether a section fits.
 llvm::StringRef textOf(Pattern pattern);
 
-/// How a linker finds the sections of a pattern, and their order: it asks Frontload about each, or
-/// their names have marks (section_marks.h).
-enum class Selection : uint8_t { ByAnswer, ByMark };
-
 /// Which patterns a script needs.
 using PatternSet = std::array<bool, numPatterns>;
 
@@ -70,8 +66,8 @@ struct ScriptTraits {
   bool dataIsFirst = true;
 };
 
-/// The script. It sorts startup sections by the linker's priority of their names, which is
-/// first-touch order where the linker asks Frontload for it; or by their marks.
+/// The script. It sorts startup sections by the linker's priority of their names, for which the
+/// linker asks Frontload.
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
@@ -79,8 +75,7 @@ struct ScriptTraits {
 /// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte
 /// is its offset in the file and one constant. So .bss is the last section, the one before it ends
 /// on a page, and sections without contents lie before others or at the end.
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const ScriptTraits &traits = {});
+std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits = {});
 
 /// The script of the symbols that are no longer where lld would put them. A linker may have to read
 /// it before sections are known, so it is separate.

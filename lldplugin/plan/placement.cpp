@@ -109,9 +109,7 @@ void Placement::putInOrder() {
   }
 }
 
-PatternSet Placement::neededPatterns(bool expected) const {
-  if (expected)
-    return patterns;
+PatternSet Placement::neededPatterns() const {
   PatternSet needed = {};
   // The first two nearly always have sections; of strings it is not known.
   for (Pattern kept : {Pattern::Rodata, Pattern::Text, Pattern::Strings})

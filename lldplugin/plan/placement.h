@@ -73,9 +73,8 @@ public:
   void add(std::vector<StartupSections> more, bool ordersRelro);
 
   bool uses(Pattern pattern) const { return patterns[static_cast<unsigned>(pattern)]; }
-  /// The patterns that have sections, or, if objects are `expected`, may get some: each costs a
-  /// hundredth of the link.
-  PatternSet neededPatterns(bool expected) const;
+  /// The patterns that have sections: each costs a hundredth of the link.
+  PatternSet neededPatterns() const;
 
   /// By object, and by index.
   llvm::ArrayRef<PlannedSection> sections() const { return planned; }

@@ -10,7 +10,7 @@ namespace {
 class FrontLinkScript : public testing::Test {
 protected:
   /// The script of a link whose profile has a function and a variable.
-  std::string script(StringRef object, bool expectsObjects = false) {
+  std::string script(StringRef object) {
     StartupProfile profile;
     profile.entries.emplace_back().name = "hot";
     ProfileEntry &variable = profile.entries.emplace_back();
@@ -20,10 +20,8 @@ protected:
     profile.dataRuns = 1;
     FrontLink link(std::move(profile), "a.startup", LinkTraits());
     link.addObject({MemoryBufferRef(object, "a.o"), "", false});
-    if (expectsObjects)
-      link.expectObjects();
     link.finishPlanning();
-    return link.laterScript();
+    return link.script();
   }
   static bool has(const std::string &script, Pattern pattern) {
     return StringRef(script).contains(textOf(pattern));
@@ -55,18 +53,11 @@ TEST_F(FrontLinkScript, HasNoPatternWithoutSections) {
   EXPECT_TRUE(has(script(data), Pattern::Data));
 }
 
-// Link-time optimization makes objects when the script is read: nobody knows what they have.
-TEST_F(FrontLinkScript, HasAllPatternsIfObjectsAreToCome) {
-  std::string text = script(code, /*expectsObjects=*/true);
-  for (Pattern pattern : {Pattern::Text, Pattern::Data, Pattern::NextText, Pattern::NextRodata})
-    EXPECT_TRUE(has(text, pattern)) << textOf(pattern).str();
-}
-
 // Each pattern costs a look at every input section, so those that are not needed are not there.
 TEST(FrontScript, HasOnlyThePatternsItNeeds) {
   PatternSet patterns = {};
   patterns[static_cast<unsigned>(Pattern::Text)] = true;
-  std::string text = frontScript(patterns, Selection::ByAnswer);
+  std::string text = frontScript(patterns);
   EXPECT_TRUE(StringRef(text).contains(textOf(Pattern::Text)));
   for (Pattern absent : {Pattern::Rodata, Pattern::Relro, Pattern::Data, Pattern::Strings,
                          Pattern::NextText, Pattern::NextRodata})

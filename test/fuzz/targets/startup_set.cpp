@@ -25,7 +25,7 @@ static void readInput(StringRef bytes) {
   link.addObject({MemoryBufferRef(bytes, "input.o"), "", false});
   link.finishPlanning();
   link.script();
-  link.laterScript();
+  link.script();
   FrontAccount &account = link.account();
   for (const PlannedSection &section : link.placement().sections()) {
     must(section.name >= bytes.begin() && section.name < bytes.end()); // its place tells it
