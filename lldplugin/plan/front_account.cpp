@@ -8,9 +8,9 @@ using namespace llvm;
 
 namespace frontload {
 
-void FrontAccount::mark(std::vector<bool> &flags, uint32_t number) {
-  flags.resize(placement.sections().size());
-  flags[number] = true;
+void FrontAccount::setLive(uint32_t number) {
+  isLive.resize(placement.sections().size());
+  isLive[number] = true;
 }
 
 std::pair<std::optional<Pattern>, std::optional<uint32_t>> FrontAccount::meet(StringRef name) {
@@ -23,34 +23,26 @@ std::pair<std::optional<Pattern>, std::optional<uint32_t>> FrontAccount::meet(St
     return {placement.patternOfOther(name), std::nullopt};
   afterMet = *number + 1;
   if (!planned[*number].pattern)
-    mark(isLive, *number);
+    setLive(*number);
   return {planned[*number].pattern, number};
 }
 
 uint32_t FrontAccount::place(uint32_t number) {
-  mark(isLive, number);
+  setLive(number);
   return placement.sections()[number].order;
 }
 
 void FrontAccount::place(const char *name) {
   if (std::optional<uint32_t> number = placement.numberOf(name))
-    mark(isLive, *number);
-}
-
-void FrontAccount::keepPlace(const char *name) {
-  if (std::optional<uint32_t> number = placement.numberOf(name))
-    mark(isKept, *number);
+    setLive(*number);
 }
 
 void FrontAccount::finish() {
   isLive.resize(placement.sections().size());
-  isKept.resize(placement.sections().size());
   for (auto [number, section] : enumerate(placement.sections()))
     if (isInFront(uint32_t(number))) {
       sums[static_cast<unsigned>(section.sectionClass)] += section.sum;
       contributors[section.object] += section.sum.sections;
-    } else if (isLive[number] && isKept[number]) {
-      numKeptSections += section.sum.sections;
     }
 
   states.assign(profile.entries.size(), EntryState::NotDefined);
@@ -60,7 +52,6 @@ void FrontAccount::finish() {
   for (const EntryPlace &place : startupSet.entryPlaces().movable) {
     uint32_t number = *placement.numberOf(place.sectionName);
     raise(place.entry, !isLive[number]     ? EntryState::Unused
-                       : isKept[number]    ? EntryState::Unmovable
                        : isInFront(number) ? EntryState::Placed
                                            : EntryState::LeftOut);
   }
@@ -143,7 +134,7 @@ std::vector<ExpectedPart> FrontAccount::expectedParts() const {
   // Sections that no entry names lie behind these.
   std::vector<const PlannedSection *> leading;
   for (auto [number, section] : enumerate(placement.sections()))
-    if (isLive[number] && !isKept[number] && section.entry < profile.entries.size() &&
+    if (isLive[number] && section.entry < profile.entries.size() &&
         section.pattern == Pattern::NextRodata)
       leading.push_back(&section);
   llvm::sort(leading, [](const PlannedSection *a, const PlannedSection *b) {

@@ -43,8 +43,6 @@ public:
   uint32_t place(uint32_t number);
   /// The same by its name, which may be that of another section.
   void place(const char *name);
-  /// To be called when the section with this name cannot be moved, after all.
-  void keepPlace(const char *name);
   /// To be called when all sections have their place: adds up the results below.
   void finish();
   bool isFinished() const { return !states.empty(); }
@@ -69,8 +67,6 @@ public:
   const SectionSum &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
   /// The number of objects with sections in the front.
   uint64_t placedObjects() const { return contributors.size(); }
-  /// The number of sections that are in the link and keep their place.
-  uint64_t keptSections() const { return numKeptSections; }
   llvm::ArrayRef<EntryState> entryStates() const { return states; }
   uint64_t count(EntryState state) const { return llvm::count(states, state); }
   /// How many of the entries that can be placed at all are found.
@@ -78,23 +74,21 @@ public:
 
 private:
   bool isInFront(uint32_t number) const {
-    return isLive[number] && !isKept[number] &&
-           placement.sections()[number].region == Region::Front;
+    return isLive[number] && placement.sections()[number].region == Region::Front;
   }
-  void mark(std::vector<bool> &flags, uint32_t number);
+  void setLive(uint32_t number);
   /// The sections of a number that the linker has not folded.
   const SectionSum &left(uint32_t number) const;
 
   const StartupProfile &profile;
   StartupSet &startupSet;
   const Placement &placement;
-  std::vector<const char *> met;    ///< the names of all sections of the link, in its order
-  uint32_t afterMet = 0;            ///< behind the number of the last met startup section
-  std::vector<bool> isLive, isKept; ///< by number: in the link; kept in its place
+  std::vector<const char *> met; ///< the names of all sections of the link, in its order
+  uint32_t afterMet = 0;         ///< behind the number of the last met startup section
+  std::vector<bool> isLive;      ///< by number: in the link
   std::array<SectionSum, numSectionClasses> sums = {};
   llvm::DenseMap<uint32_t, SectionSum> unfolded;   ///< what is left where sections were folded
   llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed
-  uint64_t numKeptSections = 0;
   std::vector<EntryState> states;
 };
 

@@ -50,7 +50,6 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
         });
     });
     j.attribute("objects", account.placedObjects());
-    j.attribute("kept", account.keptSections());
     j.attributeObject("classes", [&] {
       for (SectionClass c : {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro,
                              SectionClass::Data, SectionClass::Bss})

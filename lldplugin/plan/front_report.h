@@ -18,11 +18,9 @@
 //             touches nothing that less than this share of the runs does; "front", "plain":
 //             {"bytes", "major_faults"} that it reads with the front, in one go if the program was
 //             linked with --front-prefetch, and without a front}]; empty if the file is so small
-//             that it is read at once, or so large that the front is clearly better, and with --lld
-//             and gold
+//             that it is read at once, or so large that the front is clearly better, and
+//             with gold
 //   objects   how many input objects contributed to the front
-//   kept      how many startup sections keep their place because their names cannot be marked, or
-//             because their object is also linked as data; 0 unless --lld names another linker
 //   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
 //             the front, "referred": those of them that the profile does not name but something in
 //             the front refers to, "bytes": their size without padding}

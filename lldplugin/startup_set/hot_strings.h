@@ -13,14 +13,12 @@
 #pragma once
 
 #include "names/name_hashes.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 namespace frontload {
 
@@ -32,29 +30,20 @@ inline bool isStringSection(llvm::StringRef name) {
 
 class HotStrings {
 public:
-  /// Adds a string without its terminating zero. `contents` must outlive this object.
+  /// Adds a string without its terminating zero.
   void add(llvm::StringRef contents) {
     uint64_t hash = llvm::xxh3_64bits(contents);
     if (hash >= ~uint64_t(0) - 1)
       return; // DenseMap reserves these two keys
     filter.add(uint32_t(hash));
-    if (known.try_emplace(hash, State::Absent).second)
-      strings.push_back(contents);
+    known.try_emplace(hash, State::Absent);
   }
-  /// The strings that were added, each once.
-  llvm::ArrayRef<llvm::StringRef> contents() const { return strings; }
 
   /// To be called when the linker meets a string with this `hash` (XXH3, 64 bits): notes hot
   /// strings as linked. Returns the hash for the linker to use. Threads may call it in parallel.
   uint64_t meet(uint64_t hash) {
     uint64_t rest = hash & ~shardBits;
     return seeHash(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
-  }
-
-  /// The same for a linker that computes the hash itself.
-  void see(llvm::StringRef contents) {
-    if (auto it = known.find(llvm::xxh3_64bits(contents)); it != known.end())
-      it->second = State::Elsewhere;
   }
 
   /// Marks the hot strings at the beginning of `section`, a merged section of zero-terminated
@@ -96,7 +85,6 @@ private:
 
   /// Nearly all strings of a link are cold.
   NameFilter filter{1 << 20};
-  std::vector<llvm::StringRef> strings;
   /// By hash. To be written atomically.
   llvm::DenseMap<uint64_t, State> known;
 };
