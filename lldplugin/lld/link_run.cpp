@@ -144,8 +144,7 @@ void LinkRun::placeSections(void *linkerScript) {
   // Meanwhile lld places the sections, in one thread.
   std::future<bool> isBetter;
   placing.begin(front->account(), [&] {
-    if (options.placed)
-      isBetter = std::async(std::launch::async, isClearlyBetter, std::cref(*front));
+    isBetter = std::async(std::launch::async, isClearlyBetter, std::cref(*front));
   });
   realProcessSectionCommands(linkerScript);
   placing.end();
@@ -179,8 +178,7 @@ static int tellMatches(const FrontLink &link, double minMatch) {
 void LinkRun::judge(bool isBetter) const {
   if (int code = tellMatches(*front, options.minMatch))
     lld::exitLld(code);
-  if (options.placed)
-    options.placed(*front, isBetter);
+  options.placed(*front, isBetter);
 }
 
 } // namespace frontload
