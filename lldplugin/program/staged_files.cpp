@@ -117,9 +117,6 @@ std::string StagedFiles::stage(StringRef path) {
   std::optional<std::string> place = replaceableFile(path);
   if (!place)
     return path.str();
-  for (const File &file : files)
-    if (file.place == *place)
-      return file.temporary;
   std::string temporary = nameForStaged(*place);
   sys::RemoveFileOnSignal(temporary);
   files.push_back({std::move(*place), temporary});

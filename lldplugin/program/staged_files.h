@@ -31,7 +31,7 @@ public:
   ~StagedFiles() { discard(); }
 
   /// The name under which to write the file for `path`: `path` itself if nothing can be replaced
-  /// there, as at a device. The same path gets the same name.
+  /// there, as at a device.
   std::string stage(llvm::StringRef path);
   /// Takes the file that a link has made as `temporary`. It replaces `path` itself, even a link,
   /// and after all other files, so that a build may go by its age.

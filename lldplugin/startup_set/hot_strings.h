@@ -67,11 +67,11 @@ public:
   enum class State : uint8_t { Absent, Elsewhere, Placed };
   State state(llvm::StringRef contents) const { return known.lookup(llvm::xxh3_64bits(contents)); }
 
+private:
   /// lld keeps bits 1 to 31 of a hash, and shards by the five highest of them (MergeNoTailSection).
   static constexpr uint64_t shardBits = uint64_t(31) << 27;
   static constexpr uint64_t lowestOtherShard = uint64_t(1) << 27;
 
-private:
   /// Whether a hot string has this hash. If so, notes it as linked.
   bool seeHash(uint64_t hash) {
     if (!filter.mayContain(uint32_t(hash)))
