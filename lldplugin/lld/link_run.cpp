@@ -133,6 +133,8 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   }
   real(ctx);
   hotStrings = nullptr;
+  if (front)
+    placing.beginPicking(*front);
 }
 
 uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(real) : real; }
@@ -141,12 +143,16 @@ void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
   calls::splitSections.require();
-  // Meanwhile lld places the sections, in one thread.
-  std::future<bool> isBetter;
-  placing.begin(front->account(), [&] {
-    isBetter = std::async(std::launch::async, isClearlyBetter, std::cref(*front));
-  });
+  placing.begin(*front);
+  // If all sections are known, another thread weighs the front while lld places them.
+  std::future<bool> isBetter =
+      std::async(placing.isShort() ? std::launch::async : std::launch::deferred, [&] {
+        if (placing.isShort())
+          front->account().setLinked(placing.liveNames());
+        return isClearlyBetter(*front);
+      });
   realProcessSectionCommands(linkerScript);
+  bool isClear = isBetter.get();
   placing.end();
   if (!noteObject.empty())
     calls::match.require();
@@ -154,7 +160,7 @@ void LinkRun::placeSections(void *linkerScript) {
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
   front->account().finish();
-  judge(isBetter.valid() && isBetter.get());
+  judge(isClear);
 }
 
 /// Says how much of the profile the link has found. Without this, a profile that no longer fits

@@ -4,6 +4,10 @@
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/TimeProfiler.h"
+#include <tuple>
+#include <utility>
 
 using namespace llvm;
 
@@ -23,30 +27,86 @@ static std::optional<Pattern> ownPattern(const lld::StringMatcher *matcher) {
   return result;
 }
 
+void Placing::pick(const Placement &placement, ArrayRef<const void *> from) {
+  for (const void *section : from) {
+    StringRef name = nameOf(section);
+    if (std::optional<uint32_t> number = placement.numberOf(name.data())) {
+      const PlannedSection &planned = placement.sections()[*number];
+      picked.push_back({section, name, planned.pattern, number, planned.order});
+    } else if (headOfSection(section).flags & ELF::SHF_STRINGS) { // else its name stays unread
+      if (std::optional<Pattern> pattern = placement.patternOfOther(name))
+        picked.push_back({section, name, pattern, std::nullopt, 0});
+    } else if (name == ".bss.rel.ro") { // that lld itself matches: plan/front_script.cpp
+      picked.push_back({section, name, std::nullopt, std::nullopt, 0});
+    }
+  }
+  llvm::stable_sort(picked, [](const Picked &a, const Picked &b) {
+    return std::tie(a.pattern, a.order) < std::tie(b.pattern, b.order);
+  });
+}
+
+void Placing::beginPicking(const FrontLink &link) {
+  if (!sections.isKnown())
+    return;
+  llvm::append_range(gathered, sections.sections());
+  picking = std::async(std::launch::async, [&] { pick(link.placement(), gathered); });
+}
+
+/// Gives lld a list of the picked sections alone, sorted, and notes which of them are in the link.
+void Placing::shortenList(const Placement &placement) {
+  if (!picking.valid())
+    return;
+  TimeTraceScope scope("Shorten the list of sections");
+  picking.get();
+  ArrayRef<const void *> all = sections.sections(), added = all.drop_front(gathered.size());
+  if (picked.empty() || all.take_front(gathered.size()) != ArrayRef(gathered))
+    return;
+  pick(placement, added); // lld's own
+  SectionList::Sections list;
+  for (const Picked &each : picked) {
+    list.push_back(each.section);
+    if (!headOfSection(each.section).isLive())
+      continue;
+    ++numShort;
+    if (each.number)
+      front->place(*each.number);
+    if (each.pattern)
+      awaited[static_cast<unsigned>(*each.pattern)].sections.push_back(
+          {each.name.data(), std::nullopt});
+  }
+  isAwaiting = true;
+  sections.replace(std::move(list));
+}
+
+void Placing::begin(FrontLink &link) {
+  front = &link.account();
+  shortenList(link.placement());
+}
+
+std::vector<const char *> Placing::liveNames() const {
+  std::vector<const char *> names;
+  for (const void *section : sections.sections())
+    if (SectionHead head = headOfSection(section); head.isLive())
+      names.push_back(head.name.data());
+  return names;
+}
+
 Placing::Current Placing::recognize(const lld::StringMatcher *matcher) {
   Current result{matcher, ownPattern(matcher)};
   if (result.ours)
     calls::match.note();
-  if (result.ours && std::exchange(isAwaiting, true)) {
+  if (result.ours && std::exchange(isAwaiting, true))
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
-    shortenList();
-  }
   return result;
 }
 
 /// To be called when lld has got all sections of a pattern, and has sorted them.
-void Placing::checkSorted() const {
+void Placing::checkPattern() {
   if (orders.size() > 1)
     calls::getPriority.require();
-}
-
-/// To be called when the first of our patterns has been asked for all sections.
-void Placing::shortenList() {
-  if (auto call = std::exchange(onMetAll, nullptr))
-    call();
-  // The one name in the script that lld itself matches: plan/front_script.cpp.
-  sections.shorten(told, ".bss.rel.ro");
-  told.clear();
+  // For the first of our patterns lld asks about all sections that are in the link.
+  if (current.ours && numShort && !std::exchange(hasChecked, true))
+    knowsLive = numAsked == numShort;
 }
 
 /// Gives a section of the current pattern its place in it.
@@ -60,7 +120,6 @@ bool Placing::matchesFirst(StringRef name) {
   auto [pattern, number] = front->meet(name);
   if (!pattern)
     return false;
-  told.push_back(name.data());
   if (pattern == current.ours)
     place(name, number);
   else
@@ -70,13 +129,16 @@ bool Placing::matchesFirst(StringRef name) {
 
 std::optional<bool> Placing::matches(const lld::StringMatcher *matcher, StringRef name) {
   // Nearly all calls end here: one for each section and each of our patterns but the first.
-  if (current.matcher == matcher && current.awaited && !current.awaited->isNext(name.data()))
-    return false;
-  if (current.matcher != matcher) {
-    checkSorted();
+  if (current.matcher == matcher) {
+    ++numAsked;
+    if (current.awaited && !current.awaited->isNext(name.data()))
+      return false;
+  } else {
+    checkPattern();
     current = recognize(matcher);
     orders.clear();
     lastOrders = {};
+    numAsked = 1;
   }
   if (!current.ours)
     return std::nullopt;
@@ -90,6 +152,10 @@ std::optional<bool> Placing::matches(const lld::StringMatcher *matcher, StringRe
 }
 
 std::optional<int> Placing::order(StringRef name) {
+  if (current.ours && isShort()) { // the list is sorted
+    calls::getPriority.note();
+    return 0;
+  }
   for (unsigned i : {0, 1})
     if (lastOrders[i].first && lastOrders[i].first == name.data()) {
       olderOrder = 1 - i;
@@ -99,19 +165,18 @@ std::optional<int> Placing::order(StringRef name) {
   if (order == orders.end())
     return std::nullopt;
   calls::getPriority.note();
-  if (!told.empty() && !current.awaited)
-    shortenList();
   lastOrders[olderOrder] = *order;
   olderOrder = 1 - olderOrder;
   return int(order->second);
 }
 
 bool Placing::hasAskedForAll() const {
-  return llvm::all_of(awaited, [](const Awaited &a) { return a.next == a.sections.size(); });
+  return knowsLive &&
+         llvm::all_of(awaited, [](const Awaited &a) { return a.next == a.sections.size(); });
 }
 
 void Placing::end() {
-  checkSorted();
+  checkPattern();
   sections.restore();
   front = nullptr;
   current = Current(); // its matcher may be gone, and another one in its place

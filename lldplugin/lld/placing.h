@@ -1,9 +1,11 @@
 //===- placing.h - lld gives the sections of the front their places --------===//
 //
-// For each pattern of a script lld asks about all sections that have no place yet, in the same
-// order, and then sorts those that match. Our patterns are answered by the address of a section's
-// name: the first of our patterns is asked about every section, and so tells which sections the
-// others will get. lld does all of this in one thread.
+// For each pattern of a script lld asks about all sections, and then sorts those that match. Our
+// patterns are answered by the address of a section's name. lld does all of this in one thread.
+//
+// In a large link, another thread picks out the sections that may belong to the front while lld
+// collects garbage, and sorts them. lld then goes through these alone. In other links the first of
+// our patterns is asked about every section, and so tells which sections the others will get.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +15,7 @@
 #include "plan/front_link.h"
 #include "llvm/ADT/DenseMap.h"
 #include <array>
+#include <future>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,15 +31,17 @@ public:
   /// lld's list of all sections, to be found before lld places them.
   SectionList sections;
 
+  /// Begins to pick out the sections of the front, if lld's list is known.
+  void beginPicking(const FrontLink &link);
+
   /// lld begins to place sections, and has placed them. Between these calls it asks the next two.
-  /// `metAll` is called when the account has met all sections; never, if only one of our patterns
-  /// has sections.
-  void begin(FrontAccount &account, std::function<void()> metAll) {
-    front = &account;
-    onMetAll = std::move(metAll);
-  }
+  void begin(FrontLink &link);
   void end();
   bool isOn() const { return front; }
+  /// Between these calls: whether lld's list has only the picked sections.
+  bool isShort() const { return numShort; }
+  /// The names of all sections in the link, while the list is short.
+  std::vector<const char *> liveNames() const;
 
   /// Whether a section matches a pattern; none of a pattern that is not ours.
   std::optional<bool> matches(const lld::StringMatcher *matcher, llvm::StringRef name);
@@ -44,11 +49,18 @@ public:
   /// of the front.
   std::optional<int> order(llvm::StringRef name);
 
-  /// Whether lld has asked about all sections that the first of our patterns has told: another lld
-  /// may have another order.
+  /// Whether lld has asked about all sections of the front: another lld may have another order.
   bool hasAskedForAll() const;
 
 private:
+  /// One of lld's sections that belongs to the front, or has its place in our script.
+  struct Picked {
+    const void *section;
+    llvm::StringRef name;
+    std::optional<Pattern> pattern;
+    std::optional<uint32_t> number; ///< of a startup section
+    uint32_t order;                 ///< in the pattern
+  };
   /// The sections of a pattern that lld has still to ask for, by their names, and their numbers in
   /// the front.
   struct Awaited {
@@ -69,16 +81,21 @@ private:
   Current recognize(const lld::StringMatcher *matcher);
   bool matchesFirst(llvm::StringRef name);
   void place(llvm::StringRef name, std::optional<uint32_t> number);
-  void checkSorted() const;
-  void shortenList();
+  void checkPattern();
+  void pick(const Placement &placement, llvm::ArrayRef<const void *> from);
+  void shortenList(const Placement &placement);
 
-  FrontAccount *front = nullptr; ///< while lld places sections
-  std::function<void()> onMetAll;
+  FrontAccount *front = nullptr;  ///< while lld places sections
+  SectionList::Sections gathered; ///< lld's list when the picking began
+  std::vector<Picked> picked;
+  std::future<void> picking;
+  size_t numShort = 0; ///< how many sections of lld's list are in the link, if it is short
+  size_t numAsked = 0; ///< for the current pattern
+  bool hasChecked = false;
+  bool knowsLive = true; ///< whether lld has asked about that many
   Current current;
   std::array<Awaited, numPatterns> awaited;
-  bool isAwaiting = false; ///< whether the first of our patterns was met
-  /// The sections that the first pattern has found to be ours, in the order of lld's list.
-  std::vector<const char *> told;
+  bool isAwaiting = false; ///< whether it is known which sections our patterns will get
   /// The places of the current pattern's sections, by their names. lld asks for each of them dozens
   /// of times.
   llvm::DenseMap<const char *, uint32_t> orders;

@@ -7,7 +7,7 @@
 // each start reads all of that code.
 //
 // An order is a map of lld's sections, whose type is lld's secret. The front is known by the
-// addresses of names (FrontLink), and a section has its name among its first words.
+// addresses of names (FrontLink).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,6 @@
 
 #include "plan/front_link.h"
 #include "llvm/ADT/DenseMap.h"
-#include <cstring>
 
 namespace lld::elf {
 class InputSectionBase;
@@ -26,19 +25,6 @@ namespace frontload {
 /// Sections with lower numbers come first, in their part of an output section. lld does not reorder
 /// sections that are not in the map.
 using SectionOrder = llvm::DenseMap<const lld::elf::InputSectionBase *, int>;
-
-/// How a section of lld begins. The real one is larger.
-struct SectionHead {
-  const void *file;
-  llvm::StringRef name;
-};
-
-/// The name of one of lld's sections.
-inline llvm::StringRef nameOf(const void *section) {
-  SectionHead head;
-  std::memcpy(static_cast<void *>(&head), section, sizeof(head));
-  return head.name;
-}
 
 /// `order` without the sections that `link` has placed. With `ordersFront` it keeps the code that
 /// every run enters, which then leads the code of the front: first code that compilers call hot,

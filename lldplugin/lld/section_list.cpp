@@ -1,10 +1,8 @@
-//===- section_list.cpp - lld's list of all sections, made short -----------===//
+//===- section_list.cpp - lld's list of all sections -----------------------===//
 
 #include "lld/section_list.h"
-#include "lld/rest_order.h"
-#include "names/name_hashes.h"
-#include "llvm/Support/TimeProfiler.h"
 #include <malloc.h>
+#include <utility>
 
 using namespace llvm;
 
@@ -28,46 +26,18 @@ void SectionList::meet(AnyVector *vector, size_t minSize, size_t elementSize) {
   found = static_cast<Sections *>(vector);
 }
 
-bool SectionList::shorten(ArrayRef<const char *> names, StringRef other) {
-  if (!found || shortSize || names.empty())
-    return false;
-  // One in sixty other sections is kept too, which is less work than to tell them apart.
-  NameFilter keptNames(filterBits(names.size(), 64, /*least=*/64));
-  for (const char *name : names)
-    keptNames.add(hashOfAddress(name));
-  Sections kept;
-  size_t numAsked = 0;
-  for (const void *section : *found) {
-    StringRef name = nameOf(section);
-    if (!keptNames.mayContain(hashOfAddress(name.data()))) {
-      // Of an unknown kind of section even the size of the name may be anything.
-      if (name.size() == other.size() && name == other)
-        kept.push_back(section);
-      continue;
-    }
-    kept.push_back(section);
-    // Several sections may share a name. lld has not asked for those that are not linked.
-    if (numAsked < names.size() && names[numAsked] == name.data())
-      ++numAsked;
-  }
-  if (numAsked != names.size()) {
-    found = nullptr;
-    return false;
-  }
-  TimeTraceScope scope("Shorten the list of sections");
-  whole = std::move(*found); // keeps the buffer, which lld may be going through
-  *found = std::move(kept);
-  shortSize = found->size();
-  return true;
+void SectionList::replace(Sections sections) {
+  whole = std::exchange(*found, std::move(sections));
+  numReplaced = found->size();
 }
 
 void SectionList::restore() {
-  if (!shortSize)
+  if (!numReplaced)
     return;
-  whole.append(found->begin() + shortSize, found->end());
+  whole.append(found->begin() + numReplaced, found->end());
   *found = std::move(whole);
   found = nullptr;
-  shortSize = 0;
+  numReplaced = 0;
 }
 
 } // namespace frontload

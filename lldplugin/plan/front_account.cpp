@@ -14,17 +14,14 @@ void FrontAccount::setLive(uint32_t number) {
 }
 
 std::pair<std::optional<Pattern>, std::optional<uint32_t>> FrontAccount::meet(StringRef name) {
-  ArrayRef<PlannedSection> planned = placement.sections();
   met.push_back(name.data());
-  // All sections of the link are asked about, so a look at the next startup section is worth it.
-  bool isNext = afterMet < planned.size() && planned[afterMet].name == name.data();
-  std::optional<uint32_t> number = isNext ? afterMet : placement.numberOf(name.data());
+  std::optional<uint32_t> number = placement.numberOf(name.data());
   if (!number)
     return {placement.patternOfOther(name), std::nullopt};
-  afterMet = *number + 1;
-  if (!planned[*number].pattern)
+  std::optional<Pattern> pattern = placement.sections()[*number].pattern;
+  if (!pattern)
     setLive(*number);
-  return {planned[*number].pattern, number};
+  return {pattern, number};
 }
 
 uint32_t FrontAccount::place(uint32_t number) {

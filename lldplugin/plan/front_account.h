@@ -35,10 +35,12 @@ public:
 
   // While the linker places sections, after planning.
 
-  /// To be called once for each section of the link, fastest if each object's come in the order of
-  /// its section table. Returns the pattern of the section with this name, and its number in the
-  /// placement; a startup section without a pattern has its place by that.
+  /// To be called once for each section of the link, or setLinked() once. Returns the pattern of
+  /// the section with this name, and its number in the placement; a startup section without a
+  /// pattern has its place by that.
   std::pair<std::optional<Pattern>, std::optional<uint32_t>> meet(llvm::StringRef name);
+  /// `names` are those of all sections in the link, in its order.
+  void setLinked(std::vector<const char *> names) { met = std::move(names); }
   /// To be called when a startup section is in the link, and gets its place. Returns its order.
   uint32_t place(uint32_t number);
   /// The same by its name, which may be that of another section.
@@ -54,7 +56,7 @@ public:
 
   // After finish().
 
-  /// The names of all sections that meet() was called for.
+  /// The names of all sections in the link, in its order.
   llvm::ArrayRef<const char *> liveNames() const { return met; }
   /// By name of output sections: the bytes at the beginning that every run touches, at most. The
   /// front's other sections are wanted whole.
@@ -84,7 +86,6 @@ private:
   StartupSet &startupSet;
   const Placement &placement;
   std::vector<const char *> met; ///< the names of all sections of the link, in its order
-  uint32_t afterMet = 0;         ///< behind the number of the last met startup section
   std::vector<bool> isLive;      ///< by number: in the link
   std::array<SectionSum, numSectionClasses> sums = {};
   llvm::DenseMap<uint32_t, SectionSum> unfolded;   ///< what is left where sections were folded

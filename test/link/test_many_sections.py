@@ -1,5 +1,5 @@
-"""A link of many sections: lld goes through all of them once, and for the front's other patterns
-only through those of the front."""
+"""A link of many sections: lld goes through those of the front alone for the patterns of the front,
+which another thread has picked out."""
 
 import json
 
@@ -29,21 +29,27 @@ def source(number: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.parametrize("collects", [False, True])
 @pytest.mark.parametrize("number", [400, MANY])
-def test_the_front_is_the_same(tmp_path, number):
-    """All that the profile names is in first-touch order, whatever lld was spared."""
+def test_the_front_is_the_same(tmp_path, number, collects):
+    """All that the profile names is in first-touch order, whatever lld was spared, and what is
+    garbage is gone."""
     o, trace = compile_text(tmp_path, "many.s", START + source(number)), tmp_path / "trace"
     named = {name: [f"{name}_{i}" for i in range(number - len(CLASSES) + place, 0, -200)]
              for place, name in enumerate(CLASSES)}
+    kept = {symbol for symbols in named.values() for symbol in symbols[::2 if collects else 1]}
     linked = bare_front(
-        tmp_path, o, f"--time-trace={trace}", "--time-trace-granularity=0", entry="_start",
+        tmp_path, o, f"--time-trace={trace}", "--time-trace-granularity=0",
+        *(["--gc-sections", "--min-match=0", *(f"--undefined={symbol}" for symbol in sorted(kept))]
+          if collects else []), entry="_start",
         entries=[Entry("function" if name == "text" else "data", name, symbol)
                  for name, symbols in named.items() for symbol in symbols])
     symbols = linked.image.symbols
     for names in named.values():
-        addresses = [symbols[name].address for name in names]
-        assert addresses == list(range(addresses[0], addresses[0] + 8 * len(names), 8))
-    assert {f"{list(CLASSES)[i % len(CLASSES)]}_{i}" for i in range(number)} <= symbols.keys()
+        addresses = [symbols[name].address for name in names if name in kept]
+        assert addresses == list(range(addresses[0], addresses[0] + 8 * len(addresses), 8))
+    everything = {f"{list(CLASSES)[i % len(CLASSES)]}_{i}" for i in range(number)}
+    assert everything & symbols.keys() == (kept if collects else everything)
     check_run(linked.path)
     events = {event["name"] for event in json.loads(trace.read_text())["traceEvents"]}
     assert ("Shorten the list of sections" in events) == (number == MANY)

@@ -1,5 +1,6 @@
 // What is left of lld's own orders when the front is taken out.
 #include "lld/rest_order.h"
+#include "lld/section_list.h"
 #include "yaml_object.h"
 #include <deque>
 
