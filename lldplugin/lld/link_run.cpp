@@ -4,7 +4,6 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
-#include "plan/front_estimate.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
 #include "plan/other_script.h"
@@ -12,7 +11,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
-#include <future>
 
 using namespace llvm;
 
@@ -133,8 +131,9 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   }
   real(ctx);
   hotStrings = nullptr;
-  if (front)
-    placing.beginPicking(*front);
+  if (front && placing.beginPicking(*front))
+    windows =
+        std::async(std::launch::async, [&] { return PlainWindows(*front, placing.awaitNames()); });
 }
 
 uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(real) : real; }
@@ -144,15 +143,20 @@ void LinkRun::placeSections(void *linkerScript) {
     return realProcessSectionCommands(linkerScript);
   calls::splitSections.require();
   placing.begin(*front);
-  // If all sections are known, another thread weighs the front while lld places them.
-  std::future<bool> isBetter =
-      std::async(placing.isShort() ? std::launch::async : std::launch::deferred, [&] {
-        if (placing.isShort())
-          front->account().setLinked(placing.liveNames());
-        return isClearlyBetter(*front);
-      });
+  std::future<bool> areMany;
+  if (placing.isShort())
+    areMany = std::async(std::launch::async, [&] {
+      return windows.get().areManyMore([&](uint32_t section) { return placing.isLive(section); });
+    });
   realProcessSectionCommands(linkerScript);
-  bool isClear = isBetter.get();
+  bool isBetter =
+      areMany.valid()
+          ? areMany.get()
+          : PlainWindows(*front, front->account().liveNames()).areManyMore([](uint32_t) {
+              return true;
+            });
+  if (placing.isShort() && !isBetter)
+    front->account().setLinked(placing.liveNames());
   placing.end();
   if (!noteObject.empty())
     calls::match.require();
@@ -160,7 +164,7 @@ void LinkRun::placeSections(void *linkerScript) {
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
   front->account().finish();
-  judge(isClear);
+  judge(isBetter);
 }
 
 /// Says how much of the profile the link has found. Without this, a profile that no longer fits

@@ -19,8 +19,10 @@
 #pragma once
 
 #include "lld/placing.h"
+#include "plan/front_estimate.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,7 +89,8 @@ private:
   std::vector<llvm::StringRef> scripts; ///< linker scripts among the inputs
   // lld keeps references into the next three.
   std::string script, laterScript, noteObject;
-  HotStrings *hotStrings = nullptr; ///< while strings are cut
+  HotStrings *hotStrings = nullptr;  ///< while strings are cut
+  std::future<PlainWindows> windows; ///< if the sections of lld's list are being picked
 };
 
 /// Lets `run` take part in the next run of lld's driver, which it must outlive: defined with the

@@ -45,11 +45,21 @@ void Placing::pick(const Placement &placement, ArrayRef<const void *> from) {
   });
 }
 
-void Placing::beginPicking(const FrontLink &link) {
+bool Placing::beginPicking(const FrontLink &link) {
   if (!sections.isKnown())
-    return;
+    return false;
   llvm::append_range(gathered, sections.sections());
-  picking = std::async(std::launch::async, [&] { pick(link.placement(), gathered); });
+  picking = std::async(std::launch::async, [&] {
+    for (const void *section : gathered)
+      names.push_back(nameOf(section).data());
+    pick(link.placement(), gathered);
+  });
+  return true;
+}
+
+ArrayRef<const char *> Placing::awaitNames() const {
+  picking.wait();
+  return names;
 }
 
 /// Gives lld a list of the picked sections alone, sorted, and notes which of them are in the link.

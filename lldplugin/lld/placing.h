@@ -31,8 +31,10 @@ public:
   /// lld's list of all sections, to be found before lld places them.
   SectionList sections;
 
-  /// Begins to pick out the sections of the front, if lld's list is known.
-  void beginPicking(const FrontLink &link);
+  /// Begins to pick out the sections of the front, if lld's list is known. Returns whether it is.
+  bool beginPicking(const FrontLink &link);
+  /// Waits for that. Returns the names of all sections in the list.
+  llvm::ArrayRef<const char *> awaitNames() const;
 
   /// lld begins to place sections, and has placed them. Between these calls it asks the next two.
   void begin(FrontLink &link);
@@ -40,7 +42,9 @@ public:
   bool isOn() const { return front; }
   /// Between these calls: whether lld's list has only the picked sections.
   bool isShort() const { return numShort; }
-  /// The names of all sections in the link, while the list is short.
+  /// While it has: whether the section whose name has this number is in the link.
+  bool isLive(uint32_t number) const { return headOfSection(gathered[number]).isLive(); }
+  /// The names of all sections in the link.
   std::vector<const char *> liveNames() const;
 
   /// Whether a section matches a pattern; none of a pattern that is not ours.
@@ -85,10 +89,11 @@ private:
   void pick(const Placement &placement, llvm::ArrayRef<const void *> from);
   void shortenList(const Placement &placement);
 
-  FrontAccount *front = nullptr;  ///< while lld places sections
-  SectionList::Sections gathered; ///< lld's list when the picking began
+  FrontAccount *front = nullptr;   ///< while lld places sections
+  SectionList::Sections gathered;  ///< lld's list when the picking began
+  std::vector<const char *> names; ///< of these sections
   std::vector<Picked> picked;
-  std::future<void> picking;
+  std::shared_future<void> picking;
   size_t numShort = 0; ///< how many sections of lld's list are in the link, if it is short
   size_t numAsked = 0; ///< for the current pattern
   bool hasChecked = false;

@@ -101,13 +101,17 @@ struct Start {
   std::vector<Touch> touches;
 };
 
-/// The sections in a link.
-class LiveSections {
+/// The name of a section, and its number among the names of a link.
+using NumberedName = std::pair<const char *, uint32_t>;
+
+/// The sections of a link that have contents.
+class LinkedSections {
 public:
-  explicit LiveSections(const FrontLink &l)
+  explicit LinkedSections(const FrontLink &l)
       : link(l), placement(l.placement()), behind(l.outputsBehind().all()) {}
-  /// Calls `visit` with each section, in the order of the objects and of their section tables.
-  void forEach(function_ref<void(const Piece &)> visit);
+  /// Calls `visit` with each section that has one of the `names`, and with the number of its name,
+  /// in the order of the objects and of their section tables.
+  void forEach(ArrayRef<const char *> names, function_ref<void(const Piece &, uint32_t)> visit);
 
 private:
   struct Output {
@@ -116,8 +120,8 @@ private:
   };
   Output outputOf(StringRef name);
   template <class ELFT>
-  void forEachOf(const ElfObject<ELFT> &object, uint32_t number, ArrayRef<const char *> live,
-                 function_ref<void(const Piece &)> visit);
+  void forEachOf(const ElfObject<ELFT> &object, uint32_t number, ArrayRef<NumberedName> names,
+                 function_ref<void(const Piece &, uint32_t)> visit);
 
   const FrontLink &link;
   const Placement &placement;
@@ -193,32 +197,33 @@ static uint64_t maxPageOf(const FrontLink &link) {
   return device().pageBytes;
 }
 
-/// The names of the sections in the link, by their object.
-static std::vector<std::vector<const char *>> liveNames(const FrontLink &link) {
+/// The names that lie in each object, which is where sections have them.
+static std::vector<std::vector<NumberedName>> byObject(const FrontLink &link,
+                                                       ArrayRef<const char *> names) {
   const ArrayRef<StringRef> objects = link.inputs();
   std::vector<uint32_t> byAddress(objects.size());
   std::iota(byAddress.begin(), byAddress.end(), 0);
   llvm::sort(byAddress,
              [&](uint32_t a, uint32_t b) { return objects[a].data() < objects[b].data(); });
-  std::vector<std::vector<const char *>> result(objects.size());
+  std::vector<std::vector<NumberedName>> result(objects.size());
   StringRef bytes; // of the last object
-  std::vector<const char *> *names = nullptr;
-  for (const char *name : link.account().liveNames()) {
+  std::vector<NumberedName> *found = nullptr;
+  for (auto [number, name] : enumerate(names)) {
     if (name < bytes.begin() || name >= bytes.end()) {
       auto after = llvm::partition_point(
           byAddress, [&](uint32_t object) { return objects[object].data() <= name; });
       if (after == byAddress.begin())
         continue;
       bytes = objects[*--after];
-      names = &result[*after];
+      found = &result[*after];
     }
-    names->push_back(name);
+    found->emplace_back(name, uint32_t(number));
   }
   return result;
 }
 
 /// The output section of input sections with this name, up to its second dot.
-LiveSections::Output LiveSections::outputOf(StringRef name) {
+LinkedSections::Output LinkedSections::outputOf(StringRef name) {
   auto [found, isNew] = outputs.try_emplace(name);
   if (isNew)
     found->second = {
@@ -229,27 +234,32 @@ LiveSections::Output LiveSections::outputOf(StringRef name) {
 }
 
 template <class ELFT>
-void LiveSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
-                             ArrayRef<const char *> live, function_ref<void(const Piece &)> visit) {
-  // lld meets the sections of nearly all objects in the order of their section tables.
+void LinkedSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
+                               ArrayRef<NumberedName> names,
+                               function_ref<void(const Piece &, uint32_t)> visit) {
+  // lld has the sections of nearly all objects in the order of their section tables.
   size_t next = 0;
-  auto isNext = [&](const char *name) {
-    bool result = next < live.size() && live[next] == name;
-    next += result;
-    return result;
+  auto take = [&](const char *name) -> std::optional<uint32_t> {
+    if (next == names.size() || names[next].first != name)
+      return std::nullopt;
+    return names[next++].second;
   };
   for (const auto &section : object.sections())
-    isNext(object.nameBegin(section).data());
-  DenseSet<const char *> inAnyOrder;
-  if (next != live.size())
-    inAnyOrder.insert_range(live);
+    take(object.nameBegin(section).data());
+  DenseMap<const char *, uint32_t> inAnyOrder;
+  if (next != names.size())
+    inAnyOrder.insert_range(names);
   next = 0;
   StringRef lastName;
   Output last = {};
   for (auto [index, section] : enumerate(object.sections())) {
     const char *address = object.nameBegin(section).data();
-    bool isLive = inAnyOrder.empty() ? isNext(address) : inAnyOrder.contains(address);
-    if (!isLive || section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC))
+    std::optional<uint32_t> numberOfName;
+    if (inAnyOrder.empty())
+      numberOfName = take(address);
+    else if (auto found = inAnyOrder.find(address); found != inAnyOrder.end())
+      numberOfName = found->second;
+    if (!numberOfName || section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC))
       continue;
     StringRef name = object.name(section), outputName = name.substr(0, name.find('.', 1));
     if (lastName != outputName) {
@@ -267,15 +277,17 @@ void LiveSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
                           : part != Part::Relro || !placement.uses(Pattern::Relro);
     visit({section.sh_size, std::max<uint64_t>(section.sh_addralign, 1), rights, part, last.number,
            pattern && planned ? planned->order : UINT32_MAX,
-           part < Part::Text && part != Part::Strings && isRead, number, uint32_t(index), planned});
+           part < Part::Text && part != Part::Strings && isRead, number, uint32_t(index), planned},
+          *numberOfName);
   }
 }
 
-void LiveSections::forEach(function_ref<void(const Piece &)> visit) {
-  for (auto [number, bytes, live] : enumerate(link.inputs(), liveNames(link)))
-    if (!live.empty())
+void LinkedSections::forEach(ArrayRef<const char *> names,
+                             function_ref<void(const Piece &, uint32_t)> visit) {
+  for (auto [number, bytes, own] : enumerate(link.inputs(), byObject(link, names)))
+    if (!own.empty())
       withElfObject(bytes, /*isLinked=*/false,
-                    [&](const auto &object) { forEachOf(object, uint32_t(number), live, visit); });
+                    [&](const auto &object) { forEachOf(object, uint32_t(number), own, visit); });
 }
 
 Files::Files(const FrontLink &l)
@@ -283,7 +295,8 @@ Files::Files(const FrontLink &l)
       pieces({{headerBytes, 1, Rights::Read, Part::Headers},
               {dynamicBytes, 8, Rights::Relro, Part::Relro},
               {0, 8, Rights::Read, Part::Relocations}}) {
-  LiveSections(link).forEach([&](const Piece &piece) { pieces.push_back(piece); });
+  LinkedSections(link).forEach(link.account().liveNames(),
+                               [&](const Piece &piece, uint32_t) { pieces.push_back(piece); });
   if (link.linkTraits().isRelocated)
     for (auto [number, bytes] : enumerate(link.inputs()))
       withElfObject(bytes, /*isLinked=*/false,
@@ -508,33 +521,42 @@ std::vector<EstimatedStart> Files::tryStarts() const {
   return result;
 }
 
-bool isClearlyBetter(const FrontLink &link) {
+PlainWindows::PlainWindows(const FrontLink &link, ArrayRef<const char *> names) {
+  sections.reserve(names.size());
+  LinkedSections(link).forEach(names, [&](const Piece &piece, uint32_t name) {
+    sections.push_back({piece.size, name, piece.output, static_cast<uint8_t>(piece.rights),
+                        uint8_t(Log2_64(piece.alignment)), piece.isRead});
+  });
+}
+
+bool PlainWindows::areManyMore(function_ref<bool(uint32_t)> isLive) const {
   struct Read {
-    Rights rights;
+    uint8_t rights;
     uint32_t output;
     uint64_t offset; ///< in the part of the output section with these rights
   };
   std::vector<Read> reads;
   std::array<std::vector<uint64_t>, numRights> ends; // by output section
   uint64_t front = 0;
-  LiveSections(link).forEach([&](const Piece &piece) {
-    std::vector<uint64_t> &of = ends[static_cast<unsigned>(piece.rights)];
-    of.resize(std::max<size_t>(of.size(), piece.output + 1));
-    uint64_t &end = of[piece.output];
-    end = alignTo(end, piece.alignment) + piece.size;
-    if (piece.isRead) {
-      reads.push_back({piece.rights, piece.output, end - piece.size});
-      front += piece.size;
+  for (const Section &section : sections) {
+    if (!isLive(section.name))
+      continue;
+    std::vector<uint64_t> &of = ends[section.rights];
+    of.resize(std::max<size_t>(of.size(), section.output + 1));
+    uint64_t &end = of[section.output];
+    end = alignTo(end, uint64_t(1) << section.alignment) + section.size;
+    if (section.isRead) {
+      reads.push_back({section.rights, section.output, end - section.size});
+      front += section.size;
     }
-  });
+  }
   uint64_t begin = 0;
   for (std::vector<uint64_t> &of : ends)
     for (uint64_t &end : of)
       begin += std::exchange(end, begin);
   DenseSet<uint64_t> windows;
   for (const Read &read : reads)
-    windows.insert((ends[static_cast<unsigned>(read.rights)][read.output] + read.offset) /
-                   device().readaheadBytes);
+    windows.insert((ends[read.rights][read.output] + read.offset) / device().readaheadBytes);
   // Of two neighbouring touched windows at least one is read.
   return windows.size() >= minWindows &&
          windows.size() / 2 * device().readaheadBytes >= minGain * front;
