@@ -19,7 +19,7 @@
 #pragma once
 
 #include "lld/placing.h"
-#include "plan/front_estimate.h"
+#include "plan/plain_windows.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
 #include <future>
@@ -42,7 +42,7 @@ public:
     /// The link fails if less than this percentage of the profile's names is found.
     double minMatch = 0;
     /// Called when all sections have a place, and nothing is written, with whether the front is
-    /// clearly better (front_estimate.h). May end the process.
+    /// clearly better (plan/plain_windows.h). May end the process.
     std::function<void(const FrontLink &, bool isBetter)> placed = {};
     /// A file that is an input like others, so that --dependency-file and --reproduce list it.
     std::string listed = {};

@@ -2,18 +2,15 @@
 
 #include "plan/front_estimate.h"
 #include "cold_start/io_model.h"
-#include "elf/elf_object.h"
+#include "plan/linked_sections.h"
 #include "startup_set/front_worth.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TimeProfiler.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
-#include <numeric>
 #include <tuple>
 
 using namespace llvm;
@@ -34,12 +31,6 @@ static constexpr double maxFactor = 1.05;
 /// 500 generated programs, 5 have a start that reads more with a front than without.
 static constexpr double guessedWrong = 0.15;
 
-/// No start is tried if the front reads this many times less than can be read without one at least.
-static constexpr uint64_t minGain = 2;
-
-/// With at least this many windows, averages are likely to hold.
-static constexpr size_t minWindows = 32;
-
 /// About how large the headers, the dynamic section, and a relocation are.
 static constexpr uint64_t headerBytes = 2048, dynamicBytes = 512, relocationBytes = 24;
 
@@ -47,40 +38,6 @@ static constexpr uint64_t headerBytes = 2048, dynamicBytes = 512, relocationByte
 static constexpr unsigned segmentShift = 40;
 
 namespace {
-/// Where sections lie without a front: lld sorts them by the rights of their segments.
-enum class Rights : uint8_t { Read, Execute, Relro, Write };
-constexpr unsigned numRights = 4;
-
-/// Where they lie with one (front_script.cpp).
-enum class Part : uint8_t {
-  Headers,
-  Constants,
-  Relro,
-  Data,
-  Relocations,
-  FrontRodata,
-  Strings,
-  FrontText, ///< the front ends here
-  Text,
-  Rodata,
-  RestOfData,
-  LargeData ///< SHF_X86_64_LARGE
-};
-
-enum Layout : uint8_t { Plain, WithFront };
-
-/// A part of both files: a section.
-struct Piece {
-  uint64_t size, alignment;
-  Rights rights;
-  Part part;
-  uint32_t output = 0;                     ///< the number of its output section
-  uint32_t order = 0;                      ///< in the front
-  bool isRead = true;                      ///< together with the front
-  uint32_t object = 0, index = 0;          ///< the number of its object, and its own in there
-  const PlannedSection *planned = nullptr; ///< of a startup section
-  uint64_t address[2] = {};                ///< by layout
-};
 /// The numbers of the pieces that are not input sections, and of the first that is one.
 enum : uint32_t { headers, dynamic, relocations, firstSection };
 
@@ -99,34 +56,6 @@ struct Touch {
 struct Start {
   double share; ///< as in EstimatedStart
   std::vector<Touch> touches;
-};
-
-/// The name of a section, and its number among the names of a link.
-using NumberedName = std::pair<const char *, uint32_t>;
-
-/// The sections of a link that have contents.
-class LinkedSections {
-public:
-  explicit LinkedSections(const FrontLink &l)
-      : link(l), placement(l.placement()), behind(l.outputsBehind().all()) {}
-  /// Calls `visit` with each section that has one of the `names`, and with the number of its name,
-  /// in the order of the objects and of their section tables.
-  void forEach(ArrayRef<const char *> names, function_ref<void(const Piece &, uint32_t)> visit);
-
-private:
-  struct Output {
-    uint32_t number; ///< from 1
-    bool isBehind;   ///< behind the front
-  };
-  Output outputOf(StringRef name);
-  template <class ELFT>
-  void forEachOf(const ElfObject<ELFT> &object, uint32_t number, ArrayRef<NumberedName> names,
-                 function_ref<void(const Piece &, uint32_t)> visit);
-
-  const FrontLink &link;
-  const Placement &placement;
-  const std::vector<std::string> behind; ///< output sections that are not worth a place
-  StringMap<Output> outputs;
 };
 
 /// Both files.
@@ -160,29 +89,6 @@ private:
 };
 } // namespace
 
-static Rights rightsOf(StringRef name, uint32_t type, uint64_t flags) {
-  if (flags & ELF::SHF_EXECINSTR)
-    return Rights::Execute;
-  if (!(flags & ELF::SHF_WRITE))
-    return Rights::Read;
-  bool isRelro =
-      type != ELF::SHT_PROGBITS || (flags & ELF::SHF_TLS) || hasStem(name, ".data.rel.ro");
-  return isRelro ? Rights::Relro : Rights::Write;
-}
-
-/// `isBehind` is whether a section without a pattern lies behind the front.
-static Part partOf(std::optional<Pattern> pattern, Rights rights, bool isBehind) {
-  static constexpr Part ofPattern[numPatterns] = {
-      Part::FrontRodata, Part::FrontText, Part::Relro, Part::Data,
-      Part::RestOfData,  Part::Strings,   Part::Text,  Part::Rodata};
-  static constexpr Part others[][2] = {{Part::Constants, Part::Rodata},
-                                       {Part::FrontText, Part::Text},
-                                       {Part::Relro, Part::Relro},
-                                       {Part::Data, Part::RestOfData}};
-  return pattern ? ofPattern[static_cast<unsigned>(*pattern)]
-                 : others[static_cast<unsigned>(rights)][isBehind];
-}
-
 /// lld's -z max-page-size, to whose multiples a linear file aligns segments.
 static uint64_t maxPageOf(const FrontLink &link) {
   if (uint64_t given = link.linkTraits().maxPage)
@@ -195,99 +101,6 @@ static uint64_t maxPageOf(const FrontLink &link) {
                  : 64 << 10;
     }
   return device().pageBytes;
-}
-
-/// The names that lie in each object, which is where sections have them.
-static std::vector<std::vector<NumberedName>> byObject(const FrontLink &link,
-                                                       ArrayRef<const char *> names) {
-  const ArrayRef<StringRef> objects = link.inputs();
-  std::vector<uint32_t> byAddress(objects.size());
-  std::iota(byAddress.begin(), byAddress.end(), 0);
-  llvm::sort(byAddress,
-             [&](uint32_t a, uint32_t b) { return objects[a].data() < objects[b].data(); });
-  std::vector<std::vector<NumberedName>> result(objects.size());
-  StringRef bytes; // of the last object
-  std::vector<NumberedName> *found = nullptr;
-  for (auto [number, name] : enumerate(names)) {
-    if (name < bytes.begin() || name >= bytes.end()) {
-      auto after = llvm::partition_point(
-          byAddress, [&](uint32_t object) { return objects[object].data() <= name; });
-      if (after == byAddress.begin())
-        continue;
-      bytes = objects[*--after];
-      found = &result[*after];
-    }
-    found->emplace_back(name, uint32_t(number));
-  }
-  return result;
-}
-
-/// The output section of input sections with this name, up to its second dot.
-LinkedSections::Output LinkedSections::outputOf(StringRef name) {
-  auto [found, isNew] = outputs.try_emplace(name);
-  if (isNew)
-    found->second = {
-        uint32_t(outputs.size()),
-        is_contained({".text", ".rodata", ".eh_frame", ".gcc_except_table", ".data"}, name) ||
-            is_contained(behind, name)};
-  return found->second;
-}
-
-template <class ELFT>
-void LinkedSections::forEachOf(const ElfObject<ELFT> &object, uint32_t number,
-                               ArrayRef<NumberedName> names,
-                               function_ref<void(const Piece &, uint32_t)> visit) {
-  // lld has the sections of nearly all objects in the order of their section tables.
-  size_t next = 0;
-  auto take = [&](const char *name) -> std::optional<uint32_t> {
-    if (next == names.size() || names[next].first != name)
-      return std::nullopt;
-    return names[next++].second;
-  };
-  for (const auto &section : object.sections())
-    take(object.nameBegin(section).data());
-  DenseMap<const char *, uint32_t> inAnyOrder;
-  if (next != names.size())
-    inAnyOrder.insert_range(names);
-  next = 0;
-  StringRef lastName;
-  Output last = {};
-  for (auto [index, section] : enumerate(object.sections())) {
-    const char *address = object.nameBegin(section).data();
-    std::optional<uint32_t> numberOfName;
-    if (inAnyOrder.empty())
-      numberOfName = take(address);
-    else if (auto found = inAnyOrder.find(address); found != inAnyOrder.end())
-      numberOfName = found->second;
-    if (!numberOfName || section.sh_type == ELF::SHT_NOBITS || !(section.sh_flags & ELF::SHF_ALLOC))
-      continue;
-    StringRef name = object.name(section), outputName = name.substr(0, name.find('.', 1));
-    if (lastName != outputName) {
-      lastName = outputName;
-      last = outputOf(outputName);
-    }
-    std::optional<uint32_t> planNumber = placement.numberOf(address);
-    const PlannedSection *planned = planNumber ? &placement.sections()[*planNumber] : nullptr;
-    std::optional<Pattern> pattern = planned ? planned->pattern : placement.patternOfOther(name);
-    Rights rights = rightsOf(name, section.sh_type, section.sh_flags);
-    bool isLarge = (section.sh_flags & ELF::SHF_WRITE) && section.sh_flags & ELF::SHF_X86_64_LARGE;
-    bool isBehind = last.isBehind || is_contained(behind, name);
-    Part part = isLarge ? Part::LargeData : partOf(pattern, rights, isBehind);
-    bool isRead = pattern ? planned && placement.isOfAllRuns(*planned)
-                          : part != Part::Relro || !placement.uses(Pattern::Relro);
-    visit({section.sh_size, std::max<uint64_t>(section.sh_addralign, 1), rights, part, last.number,
-           pattern && planned ? planned->order : UINT32_MAX,
-           part < Part::Text && part != Part::Strings && isRead, number, uint32_t(index), planned},
-          *numberOfName);
-  }
-}
-
-void LinkedSections::forEach(ArrayRef<const char *> names,
-                             function_ref<void(const Piece &, uint32_t)> visit) {
-  for (auto [number, bytes, own] : enumerate(link.inputs(), byObject(link, names)))
-    if (!own.empty())
-      withElfObject(bytes, /*isLinked=*/false,
-                    [&](const auto &object) { forEachOf(object, uint32_t(number), own, visit); });
 }
 
 Files::Files(const FrontLink &l)
@@ -519,47 +332,6 @@ std::vector<EstimatedStart> Files::tryStarts() const {
                       startWith(start.touches, WithFront), startWith(start.touches, Plain)});
   }
   return result;
-}
-
-PlainWindows::PlainWindows(const FrontLink &link, ArrayRef<const char *> names) {
-  sections.reserve(names.size());
-  LinkedSections(link).forEach(names, [&](const Piece &piece, uint32_t name) {
-    sections.push_back({piece.size, name, piece.output, static_cast<uint8_t>(piece.rights),
-                        uint8_t(Log2_64(piece.alignment)), piece.isRead});
-  });
-}
-
-bool PlainWindows::areManyMore(function_ref<bool(uint32_t)> isLive) const {
-  struct Read {
-    uint8_t rights;
-    uint32_t output;
-    uint64_t offset; ///< in the part of the output section with these rights
-  };
-  std::vector<Read> reads;
-  std::array<std::vector<uint64_t>, numRights> ends; // by output section
-  uint64_t front = 0;
-  for (const Section &section : sections) {
-    if (!isLive(section.name))
-      continue;
-    std::vector<uint64_t> &of = ends[section.rights];
-    of.resize(std::max<size_t>(of.size(), section.output + 1));
-    uint64_t &end = of[section.output];
-    end = alignTo(end, uint64_t(1) << section.alignment) + section.size;
-    if (section.isRead) {
-      reads.push_back({section.rights, section.output, end - section.size});
-      front += section.size;
-    }
-  }
-  uint64_t begin = 0;
-  for (std::vector<uint64_t> &of : ends)
-    for (uint64_t &end : of)
-      begin += std::exchange(end, begin);
-  DenseSet<uint64_t> windows;
-  for (const Read &read : reads)
-    windows.insert((ends[read.rights][read.output] + read.offset) / device().readaheadBytes);
-  // Of two neighbouring touched windows at least one is read.
-  return windows.size() >= minWindows &&
-         windows.size() / 2 * device().readaheadBytes >= minGain * front;
 }
 
 std::vector<EstimatedStart> estimateStarts(const FrontLink &link) {

@@ -35,28 +35,6 @@ struct EstimatedStart {
   std::string describe() const;
 };
 
-/// The windows of readahead that the sections which all runs touch lie in, in the file without a
-/// front. If they are many, the front reads far less for certain, and no start need be tried.
-class PlainWindows {
-public:
-  /// `names` are those of all sections that may be in the link, in the linker's order.
-  PlainWindows(const FrontLink &link, llvm::ArrayRef<const char *> names);
-  /// Whether there are many more of them than the front has. `isLive` says of the number of a name
-  /// whether its section is in the link.
-  bool areManyMore(llvm::function_ref<bool(uint32_t)> isLive) const;
-
-private:
-  struct Section {
-    uint64_t size;
-    uint32_t name;     ///< its number
-    uint32_t output;   ///< the number of its output section
-    uint8_t rights;    ///< of its segment
-    uint8_t alignment; ///< its logarithm
-    bool isRead;       ///< together with the front
-  };
-  std::vector<Section> sections; ///< by object
-};
-
 /// Tries starts of the output of `link`, whose sections have their places. Tries none if the
 /// program is so small that all of it is read at once.
 std::vector<EstimatedStart> estimateStarts(const FrontLink &link);
