@@ -29,6 +29,11 @@ Sections:
     Address: 0x28000
     Offset: 0x28000
     Relocations: [{Offset: 0x6a000, Symbol: 2, Type: R_X86_64_64}, {Offset: 0x6c000, Type: R_X86_64_RELATIVE}]
+  - Name: .gnu.hash
+    Type: SHT_PROGBITS
+    Address: 0x35ff0
+    Offset: 0x35ff0
+    Content: "01000000010000000100000000000000ffffffffffffffff00000000"
   - {Name: .dynamic, Type: SHT_DYNAMIC, Address: 0x40000, Offset: 0x40000, Entries: [)" +
                                dynamic + R"(, {Tag: DT_NULL, Value: 0}]}
   - {Name: .data, Type: SHT_PROGBITS, Address: 0x60000, Offset: 0x60000, Size: 0x20000}
@@ -74,6 +79,15 @@ TEST(ElfStart, WritesWhatOtherRelocationsSayAndReadsTheirSymbols) {
                          "{Tag: DT_SYMTAB, Value: 0x30000}, {Tag: DT_VERSYM, Value: 0x32000}, "
                          "{Tag: DT_STRTAB, Value: 0x34000}")),
       "28 30 32 34 40 6a 6c");
+}
+
+// A symbol is first looked for in the file itself: by the header of its hash table, and the words
+// behind that.
+TEST(ElfStart, LooksForSymbolsInTheFilesOwnHashTable) {
+  EXPECT_EQ(touchedPages(image("{Tag: DT_RELA, Value: 0x28000}, {Tag: DT_RELASZ, Value: 24}, "
+                               "{Tag: DT_SYMTAB, Value: 0x30000}, {Tag: DT_STRTAB, Value: "
+                               "0x34000}, {Tag: DT_GNU_HASH, Value: 0x35ff0}")),
+            "28 30 34 35 36 40 6a");
 }
 
 // That is where a prefetch by a needed library would come.

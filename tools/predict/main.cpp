@@ -9,6 +9,7 @@
 #include "cold_start/io_model.h"
 #include "cold_start/program_loading.h"
 #include "predict/prediction.h"
+#include "predict/startup_pages.h"
 #include "predict/whole_start.h"
 #include "program/tool.h"
 #include "llvm/ADT/STLExtras.h"
@@ -42,6 +43,10 @@ static cl::opt<bool> listOption("list-devices", cl::cat(category),
 static cl::opt<bool>
     touchesOption("list-touches", cl::cat(category),
                   cl::desc("Show where in BINARY the touches lie, instead of their cost"));
+static cl::opt<std::string> startupProfileOption(
+    "startup-profile", cl::value_desc("file"), cl::cat(category),
+    cl::desc("Show which pages of BINARY a start touches by this profile, in order, instead of "
+             "the cost of traces"));
 static cl::opt<std::string> wholeStartOption(
     "whole-start", cl::value_desc("file"), cl::cat(category),
     cl::desc("Show what a start costs with all of its files, which this file names "
@@ -248,6 +253,14 @@ int main(int argc, char **argv) {
     printWholeStart(orExit(readWholeStart(text->getBuffer()), wholeStartOption + ": ",
                            "frontload predict makes it of a reading list"),
                     *devices);
+    return EXIT_SUCCESS;
+  }
+  if (!startupProfileOption.empty() && !binaryArgument.empty()) {
+    std::unique_ptr<MemoryBuffer> text = readInput(startupProfileOption, readableNote);
+    StartupProfile profile = orExit(parseStartupProfile(startupProfileOption, text->getBuffer()),
+                                    "", "make it again with 'frontload profile'");
+    ProgramFile program(binaryArgument);
+    printStartupPages(program, startupPages(program, profile));
     return EXIT_SUCCESS;
   }
   if (traceArguments.empty())

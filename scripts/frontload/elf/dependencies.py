@@ -1,5 +1,7 @@
-"""What a program needs to be loaded: its interpreter, and libraries that lie relative to itself."""
+"""What a program needs to be loaded: its interpreter, and its libraries."""
 
+import functools
+import glob
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +33,43 @@ def interpreter(path: os.PathLike[str] | str) -> str | None:
 def beside(path: os.PathLike[str] | str) -> list[str]:
     """The libraries that a program, or a library it needs, finds relative to itself ($ORIGIN)."""
     return list(dict.fromkeys(_beside(os.path.realpath(path), (), set())))
+
+
+def needed(path: os.PathLike[str] | str) -> list[str]:
+    """The libraries that a program needs, in the order in which the dynamic linker searches them,
+    as this machine has them. A library that is not found is left out."""
+    found, machine = [os.fspath(path)], _machine(path)
+    system = _system_folders()
+    for each in found:
+        loading = _read(each)
+        origin = os.path.dirname(os.path.realpath(each))
+        folders = [*(functools.reduce(lambda folder, name: folder.replace(name, origin), _ORIGIN,
+                                      folder) for folder in loading.folders), *system]
+        for name in loading.needed:
+            library = next((place for place in (os.path.join(folder, name) for folder in folders)
+                            if os.path.isfile(place) and _machine(place) == machine), None)
+            if library and not any(os.path.samefile(library, known) for known in found):
+                found.append(library)
+    return found[1:]
+
+
+def _system_folders() -> list[str]:
+    """The folders of the system's libraries, as /etc/ld.so.conf names them, and the usual ones."""
+    folders = []
+    for path in ("/etc/ld.so.conf", *sorted(glob.glob("/etc/ld.so.conf.d/*.conf"))):
+        try:
+            with open(path, errors="surrogateescape") as lines:
+                folders += [line.strip() for line in lines if line.startswith("/")]
+        except OSError:
+            continue
+    return [*folders, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
+
+
+def _machine(path: os.PathLike[str] | str) -> bytes:
+    """What tells files apart that cannot be loaded together: class, byte order and machine."""
+    with open(path, "rb") as file:
+        header = file.read(20)
+    return header[:6] + header[18:]
 
 
 def _beside(path: str, inherited: Sequence[str], visited: set[str]) -> Iterator[str]:

@@ -1,17 +1,22 @@
-"""frontload files: merges the reading lists of several starts."""
+"""frontload files: merges reading lists, and makes them from startup profiles."""
 
 import argparse
 import json
 
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_OK
-from frontload.cli.arguments import add_json
+from frontload.cli.arguments import add_json, add_min_match
 from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
 Merge reading lists: what starts read of all their files, page by page, as `frontload record
 --files` has recorded it. `frontload-run --files` asks for that before the start needs it. The same
 lists give the same bytes in any order.
+
+With --binary, make a list from a startup profile instead: what that start touches of this build,
+whichever linker made it, though it was never recorded. A profile of another build does, too. A
+stripped file needs its debug information. Of a start with libraries, give the profile of each: the
+program's needed libraries are found by their names.
 """
 EXAMPLES = """\
 # what three starts read, as one list
@@ -20,6 +25,10 @@ frontload record --files -o lists -- ./app --its arguments
 frontload record --files -o lists -- ./app --other arguments
 frontload files lists -o app.files
 frontload-run --files=app.files -- ./app --its arguments
+# what the start of this build will read, by its startup profile
+frontload files app.startup --binary app -o app.files
+# the same with two of its libraries
+frontload files app.startup libfoo.startup libbar.startup --binary app -o app.files
 # the same for an image builder, a range a line
 frontload files lists --json-lines app.jsonl
 # for a machine that has the files on a disk
@@ -49,16 +58,27 @@ def make_parser() -> Parser:
     parser.add_argument("--order", choices=(TOUCH, BLOCKS), default=TOUCH, help="ask for the files "
                         "as the start touches them, or as they lie on this machine's device, which "
                         "a disk likes better (default %(default)s)")
+    parser.add_argument("--binary", metavar="FILE", action="append", default=[],
+                        help="make a list of this program or library from its startup profile "
+                        "(may be repeated, the program first)")
+    add_min_match(parser)
     parser.add_argument("lists", metavar="LIST", nargs="+",
-                        help="a reading list, or a folder of them")
+                        help="a reading list, or a folder of them; or a startup profile")
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.reading import blocks, contents, listing
+    from frontload.reading import blocks, contents, from_profile, listing
 
     merged = listing.ReadingList()
-    for path in listing.find(args.lists):
+    profiles = [path for path in args.lists if from_profile.is_profile(path)]
+    if bool(profiles) != bool(args.binary):
+        args.usage_error("--binary and startup profiles belong together")
+    if profiles:
+        messages = errors.Diagnostics()
+        merged.add(from_profile.make(profiles, args.binary, args.min_match, messages))
+        messages.show()
+    for path in listing.find(path for path in args.lists if path not in profiles):
         read = listing.read(path)
         if args.renew:
             read, renewed, others = contents.renew(read)

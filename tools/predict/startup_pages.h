@@ -1,0 +1,39 @@
+//===- startup_pages.h - the pages of a file that a start touches ----------===//
+//
+// A start that nobody recorded with this build: the profile has the names of what is touched, in
+// order; the file has their places, and the tables of the dynamic linker (program_loading.h); and
+// the code of the touched functions refers to the constants that have no names (code_walk.h).
+//
+// Order: headers, dynamic linking and relocation, then the entries of the profile, each function
+// with what its code refers to.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "predict/prediction.h"
+#include "profile/startup_profile.h"
+
+namespace frontload {
+
+/// Pages of 4096 bytes, by their numbers in the file.
+struct PageRange {
+  uint64_t first, count;
+};
+
+struct StartupPages {
+  /// In order of first touch, no page twice.
+  std::vector<PageRange> ranges;
+  /// How many names of the profile the file has, and those that it lacks, of those that count.
+  uint64_t found = 0;
+  std::vector<llvm::StringRef> missing;
+};
+
+/// The pages of `program` that a start with this profile touches. A stripped program without a
+/// debug file ends this one.
+StartupPages startupPages(const ProgramFile &program, const StartupProfile &profile);
+
+/// Prints them as JSON of the schema "frontload-pages/1".
+void printStartupPages(const ProgramFile &program, const StartupPages &pages);
+
+} // namespace frontload
