@@ -24,7 +24,8 @@ __asm__(".section .rodata, \\"a\\"\\n .balign 4096\\n .Ltext: .fill 4096, 1, 1\\
         ".text");
 volatile int sink;
 OWN void never(void) { sink = other[9]; SKIP; }
-OWN int last(int x) { return x + text[x]; }
+OWN int _Unwind_Backtrace(int x) { return sink; }
+OWN int last(int x) { return x > 7 ? _Unwind_Backtrace(x) : x + text[x]; }
 OWN int choose(int x) {
   switch (x) {
   case 0: sink = 7; SKIP; break;
@@ -46,8 +47,9 @@ OWN void _start(void) { _start_(1); for (;;); }
 def link(folder, target="x86_64"):
     """A program without libraries, of any architecture."""
     check_run(LLVM / "clang", f"--target={target}-linux-gnu", "-O1", "-fPIE", "-ffreestanding",
-              "-nostdlib", "-static-pie", f"--ld-path={LLVM / 'ld.lld'}", "-Wl,--build-id=sha1",
-              "-x", "c", "-", "-o", folder / "app", input=SOURCE)
+              "-funwind-tables", "-Wl,--eh-frame-hdr", "-nostdlib", "-static-pie",
+              f"--ld-path={LLVM / 'ld.lld'}", "-Wl,--build-id=sha1", "-x", "c", "-",
+              "-o", folder / "app", input=SOURCE)
     return folder / "app"
 
 
@@ -75,6 +77,15 @@ def test_code_tells_what_the_profile_cannot(tmp_path, startup, target):
     assert page["choose"] + 1 in order  # the case of 2,048 instructions
     assert page["never"] not in order and page["other"] not in order
     assert page["_start_"] + 1 not in order
+
+
+def test_only_an_unwinder_reads_the_tables_for_it(tmp_path, startup):
+    """They follow the constants."""
+    program = link(tmp_path)
+    tables = pages_of_symbols(program)["other"] + 1
+    for names, are_read in ((("last",), False), (("last", "_Unwind_Backtrace"), True)):
+        pages = from_profile.pages_of(startup("_start", *names), program).pages
+        assert any(first <= tables < first + count for first, count in pages) == are_read
 
 
 def test_a_stripped_program_needs_its_debug_file(tmp_path, startup):

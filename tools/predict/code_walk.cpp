@@ -263,12 +263,11 @@ void CodeWalk::walk(uint64_t begin, uint64_t size, const CodeEvents &events) {
       if (inst.target && isInside(*inst.target)) {
         if (!inst.isCall)
           open.push_back(*inst.target);
-      } else if (inst.target && (inst.isCall || inst.isLast)) {
-        if (!events.mayEnter(*inst.target)) {
-          pending.clear();
-          break;
-        }
+      } else if (inst.target && events.mayEnter(*inst.target)) {
         pending.push_back({*inst.target, 1, {}}); // it may be a stub, which has no name
+      } else if (inst.target && (inst.isCall || inst.isLast)) {
+        pending.clear();
+        break;
       }
       if (inst.isIndirect)
         followTables();

@@ -260,7 +260,12 @@ int main(int argc, char **argv) {
     StartupProfile profile = orExit(parseStartupProfile(startupProfileOption, text->getBuffer()),
                                     "", "make it again with 'frontload profile'");
     ProgramFile program(binaryArgument);
-    printStartupPages(program, startupPages(program, profile));
+    const MemoryBuffer &symbols = program.debugBuffer ? *program.debugBuffer : *program.buffer;
+    printStartupPages(
+        program.path,
+        orExit(startupPages(program.bytes(), symbols, profile), program.path + ": ",
+               "give a linked file; if it is stripped, install its debug information, "
+               "or give the file before strip"));
     return EXIT_SUCCESS;
   }
   if (traceArguments.empty())

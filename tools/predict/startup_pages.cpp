@@ -5,9 +5,9 @@
 #include "elf/elf_object.h"
 #include "frontload_trace.h"
 #include "predict/code_walk.h"
-#include "program/tool.h"
 #include "startup_set/startup_set.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,9 +18,17 @@ using namespace llvm::object;
 namespace frontload {
 
 static constexpr uint64_t listedPage = 4096;
-static constexpr size_t maxString = 4096, shortestText = 4;
-/// If fewer bytes than one in this number are touched, most pages of a datum are not.
-static constexpr uint64_t mostSparse = 16, mostCode = 4;
+static constexpr size_t maxString = 4096;
+/// Symbols may overlap in a damaged file: so many times its size is the most code to walk through.
+static constexpr uint64_t mostCode = 4;
+/// Where less than one byte in this number is touched, most pages of a datum are not.
+static constexpr uint64_t mostSparse = 16;
+/// There is at most one guessed page for this number of others.
+static constexpr uint64_t mostGuessed = 20;
+/// Only these functions read the tables for unwinding. A file that does not contain them has no
+/// sign of it.
+static constexpr StringLiteral unwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace",
+                                              "_Unwind_ForcedUnwind"};
 
 namespace {
 /// Pages in the order in which they are added, each once.
@@ -35,6 +43,7 @@ public:
       if (isTouched[unsigned(page)])
         continue;
       isTouched.set(unsigned(page));
+      ++touchedPages;
       if (!ranges.empty() && ranges.back().first + ranges.back().count == page)
         ++ranges.back().count;
       else
@@ -49,11 +58,14 @@ public:
     }
   }
 
+  uint64_t count() const { return touchedPages; }
+
   std::vector<PageRange> ranges;
 
 private:
   const LinkedFile &file;
   BitVector isTouched;
+  uint64_t touchedPages = 0;
 };
 
 struct Symbol {
@@ -71,7 +83,8 @@ struct Symbols {
       for (const auto &symbol : object.symbols()) {
         bool isCode = symbol.getType() == ELF::STT_FUNC || symbol.getType() == ELF::STT_GNU_IFUNC;
         byRow.push_back({symbol.st_value, symbol.st_size, isCode});
-        if (symbol.st_shndx != ELF::SHN_UNDEF && symbol.st_shndx < ELF::SHN_LORESERVE &&
+        // mold keeps the assembler's own labels, of strings and other constants.
+        if (object.sectionOf(symbol) && !object.nameBegin(symbol).starts_with(".L") &&
             (isCode || symbol.getType() == ELF::STT_OBJECT))
           sorted.push_back(byRow.back());
       }
@@ -102,66 +115,77 @@ struct Symbols {
   std::vector<FileRange> code; // addresses of sections with code
 };
 
-/// What the code of a function touches, in order: code, or an address in an operand, of size 0.
-using CodeTouches = std::vector<std::pair<uint64_t, uint64_t>>;
+/// A function of the start.
+struct Function {
+  uint64_t address;
+  /// What its code touches, in order: code, or an address in an operand, of size 0.
+  std::vector<std::pair<uint64_t, uint64_t>> touches;
+  /// The functions of the start that it calls, also where nothing after the call ran.
+  DenseSet<uint64_t> calls;
+};
 
 class Touches {
 public:
-  Touches(const ProgramFile &p, const StartupProfile &s)
-      : program(p), profile(s),
-        file{p.bytes(), orExit(readSegments(p.bytes()), p.path + ": ", linkedFileNote)},
-        symbols((p.debugBuffer ? *p.debugBuffer : *p.buffer).getBuffer()), pages(file),
-        walk(file, p.elf->getEMachine(), p.elf->getEType() == ELF::ET_EXEC) {}
+  Touches(LinkedFile linked, MemoryBufferRef withSymbols, const StartupProfile &p)
+      : named(withSymbols), profile(p), file(std::move(linked)), symbols(named.getBuffer()),
+        pages(file) {}
 
-  StartupPages find() {
+  Expected<StartupPages> find() {
+    if (symbols.sorted.empty())
+      return createStringError("is stripped: it has no symbol table");
     resolve();
-    load();
-    std::vector<CodeTouches> ofCode;
+    if (Error problem = load())
+      return problem;
+    std::vector<Function> functions;
     for (auto [number, entry] : enumerate(profile.entries))
       for (const Symbol &symbol : placesOf[number])
         if (entry.kind == EntryKind::Function)
-          ofCode.push_back(enter(symbol));
-    auto next = ofCode.begin();
-    for (auto [number, entry] : enumerate(profile.entries))
-      for (const Symbol &symbol : placesOf[number])
-        if (entry.kind != EntryKind::Function)
-          use(entry, symbol, placesOf[number].size() > 1);
-        else
-          for (auto [address, size] : *next++)
-            size ? pages.add(address, size) : refer(entry, address);
+          functions.push_back(enter(symbol));
+    auto next = functions.begin();
+    for (auto [number, entry] : enumerate(profile.entries)) {
+      if (entry.kind != EntryKind::Function) {
+        use(entry, placesOf[number]);
+        continue;
+      }
+      for (size_t place = 0; place < placesOf[number].size(); ++place)
+        for (auto [address, size] : (next++)->touches)
+          size ? pages.add(address, size) : refer(entry, address);
+      if (is_contained(unwinders, entry.name))
+        unwind(ArrayRef(functions).take_front(size_t(next - functions.begin())));
+    }
+    addGuesses();
     result.ranges = std::move(pages.ranges);
     return std::move(result);
   }
 
 private:
   void resolve();
-  void load();
-  CodeTouches enter(const Symbol &symbol);
-  void use(const ProfileEntry &entry, const Symbol &symbol, bool isAmbiguous);
+  Error load();
+  Function enter(const Symbol &symbol);
+  void use(const ProfileEntry &entry, ArrayRef<Symbol> places);
+  void addGuesses();
   void refer(const ProfileEntry &entry, uint64_t address);
+  void unwind(ArrayRef<Function> before);
 
-  const ProgramFile &program;
+  MemoryBufferRef named; // the file with the symbols
   const StartupProfile &profile;
   LinkedFile file;
   Symbols symbols;
   PagesInOrder pages;
-  CodeWalk walk;
+  std::optional<CodeWalk> walk;
   std::vector<SmallVector<Symbol, 1>> placesOf; // by entry
   DenseSet<uint64_t> entered;                   // functions
   DenseSet<uint64_t> used, referred;            // data of the profile; data that code refers to
   DenseSet<StringRef> strings;
-  uint64_t codeLeft = mostCode * file.bytes.size(); // to walk through: symbols may overlap
+  uint64_t frameTable = 0;                             // the address of .eh_frame_hdr
+  std::vector<std::pair<uint64_t, FileRange>> guesses; // bytes for each window, and addresses
+  uint64_t codeLeft = mostCode * file.bytes.size();    // to walk through: symbols may overlap
   StartupPages result;
 };
 } // namespace
 
 void Touches::resolve() {
-  const MemoryBuffer &named = program.debugBuffer ? *program.debugBuffer : *program.buffer;
-  if (symbols.sorted.empty())
-    fail(exitData, program.path + ": is stripped: it has no symbol table",
-         "install its debug information, or give the program before strip");
-  InputObject object = {MemoryBufferRef(named.getBuffer(), program.path), "", /*isLazy=*/false,
-                        /*isLinked=*/true};
+  InputObject object = {named, "", /*isLazy=*/false, /*isLinked=*/true};
   StartupSet set(profile, /*gathersStrings=*/false);
   set.find(object, parallel::strategy.compute_thread_count());
   placesOf.resize(profile.entries.size());
@@ -186,58 +210,64 @@ void Touches::resolve() {
 }
 
 /// What the kernel and the dynamic linker touch.
-void Touches::load() {
+Error Touches::load() {
   pages.addOffsets(0, 1);
   for (const FileSegment &segment : file.segments)
     if (segment.memoryBytes > segment.fileBytes && segment.fileBytes &&
         (segment.address + segment.fileBytes) % listedPage)
       pages.add(segment.address + segment.fileBytes - 1);
   // The kernel reads the name of the dynamic linker, which copies the image of thread data.
-  auto addWhole = [&](const auto &elf) -> Error {
-    auto headers = elf.program_headers();
-    if (!headers)
-      return headers.takeError();
-    for (const auto &header : *headers)
-      if (header.p_type == ELF::PT_INTERP || header.p_type == ELF::PT_TLS)
-        pages.add(header.p_vaddr, header.p_filesz);
+  auto readHeaders = [&](const auto &elf) -> Error {
+    const auto &header = elf.getHeader();
+    walk.emplace(file, header.e_machine, header.e_type == ELF::ET_EXEC);
+    auto segments = elf.program_headers();
+    if (!segments)
+      return segments.takeError();
+    for (const auto &segment : *segments)
+      if (segment.p_type == ELF::PT_GNU_EH_FRAME)
+        frameTable = segment.p_vaddr;
+      else if (segment.p_type == ELF::PT_INTERP || segment.p_type == ELF::PT_TLS)
+        pages.add(segment.p_vaddr, segment.p_filesz);
     return Error::success();
   };
+  if (Error problem = withElfFile(file.bytes, readHeaders))
+    return problem;
   auto touch = [&](uint64_t address) { pages.add(address); };
-  if (Error problem = joinErrors(withElfFile(file.bytes, addWhole),
-                                 loadProgram(file.bytes, file.segments, {touch, touch, [] {}})))
-    fail(exitData, program.path + ": " + toString(std::move(problem)), linkedFileNote);
+  return loadProgram(file.bytes, file.segments, {touch, touch, [] {}});
 }
 
-CodeTouches Touches::enter(const Symbol &symbol) {
-  CodeTouches found = {{symbol.address, 1}};
+Function Touches::enter(const Symbol &symbol) {
+  Function found = {symbol.address, {{symbol.address, 1}}, {}};
   uint64_t size = symbol.size ? symbol.size : symbols.distanceToNext(symbol.address);
   if (size > codeLeft)
     return found;
   codeLeft -= size;
-  if (!walk.knowsMachine()) {
-    found.push_back({symbol.address, size});
+  if (!walk->knowsMachine()) {
+    found.touches.push_back({symbol.address, size});
     return found;
   }
   auto run = [&](uint64_t address, uint64_t bytes) {
-    if (auto &[begin, before] = found.back(); before && begin + before == address)
+    if (auto &[begin, before] = found.touches.back(); before && begin + before == address)
       before += bytes;
     else
-      found.push_back({address, bytes});
+      found.touches.push_back({address, bytes});
   };
   auto referTo = [&](uint64_t address) {
     if (!file.segmentAt(address) || symbols.isInCode(address))
       return;
-    found.push_back({address, 0});
+    found.touches.push_back({address, 0});
     if (const Symbol *datum = symbols.at(address))
       referred.insert(datum->address);
   };
   auto mayEnter = [&](uint64_t address) {
-    if (entered.contains(address))
+    if (entered.contains(address)) {
+      found.calls.insert(address);
       return true;
+    }
     const Symbol *callee = symbols.at(address);
-    return !callee || !callee->isCode;
+    return !callee || !callee->isCode || !callee->size; // a stub of mold's has a name
   };
-  walk.walk(symbol.address, size, {run, referTo, mayEnter});
+  walk->walk(symbol.address, size, {run, referTo, mayEnter});
   return found;
 }
 
@@ -256,7 +286,7 @@ void Touches::refer(const ProfileEntry &entry, uint64_t address) {
     if (datum && datum->size && !used.contains(datum->address))
       return;
     StringRef text = datum ? StringRef() : stringAt(file.at(address));
-    if (!strings.empty() && text.size() >= shortestText && !strings.contains(text))
+    if (!strings.empty() && !text.empty() && !strings.contains(text))
       return;
   }
   pages.add(address);
@@ -264,25 +294,83 @@ void Touches::refer(const ProfileEntry &entry, uint64_t address) {
 
 /// The profile does not tell where in a datum the touched bytes are, if they are far from each
 /// other. Then they are where code refers to, or in all of it if they are many.
-void Touches::use(const ProfileEntry &entry, const Symbol &symbol, bool isAmbiguous) {
-  if (entry.bytes > alignTo(symbol.size, FRONTLOAD_GRANULE) ||
-      (isAmbiguous && !referred.contains(symbol.address)))
-    return; // another datum of this name
-  if (entry.stretch)
-    pages.add(symbol.address + entry.stretch->begin, entry.stretch->end - entry.stretch->begin);
-  else if (symbol.size <= 2 * listedPage || entry.bytes * mostSparse >= symbol.size)
-    pages.add(symbol.address, std::max<uint64_t>(symbol.size, 1));
+void Touches::use(const ProfileEntry &entry, ArrayRef<Symbol> places) {
+  // Several data of files that the profile does not tell apart may have the name.
+  SmallVector<Symbol, 1> fitting, known;
+  copy_if(places, std::back_inserter(fitting), [&](const Symbol &symbol) {
+    return entry.bytes <= alignTo(symbol.size, FRONTLOAD_GRANULE);
+  });
+  copy_if(fitting, std::back_inserter(known), [&](const Symbol &symbol) {
+    return fitting.size() == 1 || referred.contains(symbol.address);
+  });
+  ArrayRef<Symbol> meant = known.empty() ? fitting : known;
+  for (const Symbol &symbol : meant) {
+    FileRange touched = {symbol.address, symbol.address + std::max<uint64_t>(symbol.size, 1)};
+    if (entry.stretch)
+      touched = {symbol.address + entry.stretch->begin, symbol.address + entry.stretch->end};
+    bool isDense = touched.size() <= 2 * listedPage || entry.bytes * mostSparse >= touched.size();
+    if (!known.empty() && (entry.stretch || isDense))
+      pages.add(touched.begin, touched.size());
+    else
+      guesses.push_back(
+          {touched.size() * meant.size() / std::max<uint64_t>(entry.windows, 1), touched});
+  }
 }
 
-StartupPages startupPages(const ProgramFile &program, const StartupProfile &profile) {
-  return Touches(program, profile).find();
+/// Find_FDE of libgcc's unwind-dw2-fde-dip.c, for the frames that may be on the stack: of what was
+/// entered before, the last that calls the unwinder, the last before that calls that one, and so
+/// on. It is a binary search in the table of .eh_frame_hdr, as linkers write it (offsets of four
+/// bytes from the header), and the frame description that the table leads to.
+void Touches::unwind(ArrayRef<Function> before) {
+  using support::endian::read32le;
+  constexpr uint32_t usual = 0x3b031b01; // the version, and the encodings of its numbers
+  constexpr uint64_t head = 12, row = 8, description = 24;
+  auto number = [&](uint64_t address) -> uint64_t {
+    pages.add(address, 4);
+    StringRef bytes = file.at(address);
+    return bytes.size() < 4 ? 0 : uint64_t(int64_t(int32_t(read32le(bytes.data()))));
+  };
+  if (!frameTable || uint32_t(number(frameTable)) != usual)
+    return;
+  auto rowAt = [&](uint64_t index) { return frameTable + head + index * row; };
+  const uint64_t rows = uint32_t(number(frameTable + 8));
+  uint64_t address = before.back().address;
+  for (const Function &function : reverse(before.drop_back())) {
+    if (!function.calls.contains(address))
+      continue;
+    address = function.address;
+    uint64_t low = 0, high = rows;
+    while (high - low > 1) {
+      uint64_t middle = low + (high - low) / 2;
+      (frameTable + number(rowAt(middle)) <= address ? low : high) = middle;
+    }
+    pages.add(frameTable + number(rowAt(low) + 4), description);
+  }
 }
 
-void printStartupPages(const ProgramFile &program, const StartupPages &pages) {
+/// What may not be touched comes last, the cheapest for each expected fault first, as long as all
+/// that is little.
+void Touches::addGuesses() {
+  llvm::stable_sort(guesses, llvm::less_first());
+  const uint64_t most = pages.count() + pages.count() / mostGuessed;
+  for (const auto &[cost, touched] : guesses)
+    if (pages.count() + touched.size() / listedPage < most)
+      pages.add(touched.begin, touched.size());
+}
+
+Expected<StartupPages> startupPages(StringRef program, MemoryBufferRef symbols,
+                                    const StartupProfile &profile) {
+  auto segments = readSegments(program);
+  if (!segments)
+    return segments.takeError();
+  return Touches({program, std::move(*segments)}, symbols, profile).find();
+}
+
+void printStartupPages(StringRef path, const StartupPages &pages) {
   json::OStream out(outs());
   out.object([&] {
     out.attribute("schema", "frontload-pages/1");
-    out.attribute("binary", json::fixUTF8(program.path));
+    out.attribute("binary", json::fixUTF8(path));
     out.attribute("found", pages.found);
     out.attributeArray("missing", [&] {
       for (StringRef name : pages.missing)

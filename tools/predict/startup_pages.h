@@ -11,8 +11,10 @@
 
 #pragma once
 
-#include "predict/prediction.h"
 #include "profile/startup_profile.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include <vector>
 
 namespace frontload {
 
@@ -29,11 +31,13 @@ struct StartupPages {
   std::vector<llvm::StringRef> missing;
 };
 
-/// The pages of `program` that a start with this profile touches. A stripped program without a
-/// debug file ends this one.
-StartupPages startupPages(const ProgramFile &program, const StartupProfile &profile);
+/// The pages of the linked file in `program` that a start with this profile touches. `symbols`: the
+/// file that has its symbols, itself or its debug file. Fails if that has none, or a file is
+/// damaged.
+llvm::Expected<StartupPages> startupPages(llvm::StringRef program, llvm::MemoryBufferRef symbols,
+                                          const StartupProfile &profile);
 
 /// Prints them as JSON of the schema "frontload-pages/1".
-void printStartupPages(const ProgramFile &program, const StartupPages &pages);
+void printStartupPages(llvm::StringRef path, const StartupPages &pages);
 
 } // namespace frontload
