@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("tools")
 # a call of `never` follows it. `choose` jumps through a table without a name.
 SOURCE = """
 #define OWN __attribute__((noinline, aligned(4096)))
-#define SKIP __asm__ volatile (".rept 2048\\n nop\\n .endr")
+#define SKIP __asm__ volatile (".rept 8192\\n nop\\n .endr")
 extern __attribute__((visibility("hidden"))) const char text[], other[];
 __asm__(".section .rodata, \\"a\\"\\n .balign 4096\\n .Ltext: .fill 4096, 1, 1\\n"
         ".Lother: .fill 4096, 1, 2\\n .set text, .Ltext\\n .set other, .Lother\\n"
@@ -74,7 +74,7 @@ def test_code_tells_what_the_profile_cannot(tmp_path, startup, target):
     assert order[0] == 0  # the ELF header
     wanted = [page[name] for name in ("_start", "_start_", "choose", "last", "text")]
     assert [number for number in order if number in wanted] == wanted
-    assert page["choose"] + 1 in order  # the case of 2,048 instructions
+    assert page["choose"] + 1 in order  # the case of 8,192 instructions
     assert page["never"] not in order and page["other"] not in order
     assert page["_start_"] + 1 not in order
 
