@@ -2,75 +2,82 @@
 #include "front.h"
 
 #include "base/memory_limit.h"
-#include "base/notes.h"
 #include "base/system_calls.h"
 #include "frontload_prefetch.h"
 
 #include <errno.h>
 
-/* Looks for the Frontload note among `notes`. */
-static bool find_among(struct notes notes, struct frontload_note *found) {
-  struct note note;
-  while (next_note(&notes, &note)) {
-    if (!is_note(&note, FRONTLOAD_NOTE_TYPE, FRONTLOAD_NOTE_NAME, sizeof FRONTLOAD_NOTE_NAME))
+/* Looks for a Frontload note in a segment's bytes, and takes the addresses in it as `found`; they
+ * become offsets later. Returns whether a note was there that is not blank, valid or not. */
+static bool find_among(const unsigned char *bytes, size_t size, struct ranges *found) {
+  static const unsigned char name[sizeof((struct frontload_note *)0)->name] = FRONTLOAD_NOTE_NAME;
+  struct frontload_note note;
+  for (size_t at = 0; at < size && size - at >= sizeof note; at += FRONTLOAD_NOTE_ALIGNMENT) {
+    copy_bytes((unsigned char *)&note, bytes + at, sizeof note);
+    if (note.type != FRONTLOAD_NOTE_TYPE || note.name_size != sizeof FRONTLOAD_NOTE_NAME ||
+        !same_bytes((const unsigned char *)note.name, name, sizeof name) ||
+        (note.version == FRONTLOAD_NOTE_VERSION && note.count == 0))
       continue;
-    if (note.descriptor_size != FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
-      return false;
-    copy_bytes((unsigned char *)&found->version, note.descriptor, note.descriptor_size);
-    return found->version == FRONTLOAD_NOTE_VERSION && found->count >= 1 &&
-           found->count <= FRONTLOAD_NOTE_MAX_RANGES;
+    if (note.version == FRONTLOAD_NOTE_VERSION && note.count <= FRONTLOAD_NOTE_MAX_RANGES &&
+        FRONTLOAD_NOTE_DESCRIPTOR_SIZE(note.count) <= note.descriptor_size &&
+        note.descriptor_size <= size - at - FRONTLOAD_NOTE_HEAD_SIZE) {
+      copy_bytes((unsigned char *)found->range, bytes + at + sizeof note,
+                 note.count * sizeof *found->range);
+      found->count = note.count;
+    }
+    return true;
   }
   return false;
 }
 
-static bool find_note(int fd, const struct elf_start *start, struct frontload_note *note) {
+static void find_note(int fd, const struct elf_start *start, struct ranges *found) {
   for (unsigned i = 0; i < start->segments; ++i) {
     Elf64_Phdr segment;
     elf_start_segment(start, i, &segment);
     if (segment.p_type != PT_NOTE)
       continue;
-    struct notes notes = {.alignment = note_alignment(segment.p_align)};
-    if (segment.p_offset <= start->size && segment.p_filesz <= start->size - segment.p_offset) {
-      notes.bytes = start->bytes + segment.p_offset;
-      notes.size = segment.p_filesz;
-      if (find_among(notes, note))
-        return true;
-      continue;
-    }
-    /* A tool has moved the notes. */
+    const unsigned char *notes = start->bytes + segment.p_offset;
+    size_t size = segment.p_filesz;
     unsigned char bytes[ELF_START_SIZE];
-    long size =
-        sys_pread(fd, bytes, segment.p_filesz < sizeof bytes ? segment.p_filesz : sizeof bytes,
-                  segment.p_offset);
-    notes.bytes = bytes;
-    notes.size = size > 0 ? (size_t)size : 0;
-    if (find_among(notes, note))
-      return true;
+    if (segment.p_offset > start->size || segment.p_filesz > start->size - segment.p_offset) {
+      /* A tool has moved them. */
+      const long read =
+          sys_pread(fd, bytes, size < sizeof bytes ? size : sizeof bytes, segment.p_offset);
+      notes = bytes;
+      size = read > 0 ? (size_t)read : 0;
+    }
+    if (find_among(notes, size, found))
+      return;
   }
-  return false;
+}
+
+/* The segments that are loaded, as far as the file has them. */
+struct loads {
+  unsigned count;
+  Elf64_Phdr load[ELF_START_SIZE / sizeof(Elf64_Phdr)];
+};
+
+static void find_loads(const struct elf_start *start, struct loads *loads) {
+  loads->count = 0;
+  for (unsigned i = 0; i < start->segments; ++i) {
+    Elf64_Phdr *segment = &loads->load[loads->count];
+    elf_start_segment(start, i, segment);
+    loads->count += segment->p_type == PT_LOAD && segment->p_offset <= start->file_size &&
+                    segment->p_filesz <= start->file_size - segment->p_offset;
+  }
 }
 
 /* The offset in the file of a range's beginning, or of its end, which may be one past the last byte
  * of a segment. False if it is in no segment. */
-static bool find_offset(const struct elf_start *start, uint64_t address, bool is_end,
+static bool find_offset(const struct loads *loads, uint64_t address, bool is_end,
                         uint64_t *offset) {
-  for (unsigned i = 0; i < start->segments; ++i) {
-    Elf64_Phdr segment;
-    elf_start_segment(start, i, &segment);
-    if (segment.p_type == PT_LOAD && segment.p_offset <= start->file_size &&
-        segment.p_filesz <= start->file_size - segment.p_offset && address >= segment.p_vaddr &&
-        address - segment.p_vaddr < segment.p_filesz + is_end) {
-      *offset = segment.p_offset + (address - segment.p_vaddr);
+  for (unsigned i = 0; i < loads->count; ++i) {
+    const Elf64_Phdr *segment = &loads->load[i];
+    if (address >= segment->p_vaddr && address - segment->p_vaddr < segment->p_filesz + is_end) {
+      *offset = segment->p_offset + (address - segment->p_vaddr);
       return true;
     }
   }
-  return false;
-}
-
-static bool meets_another(const struct ranges *ranges, const struct range *other) {
-  for (unsigned i = 0; i < ranges->count; ++i)
-    if (ranges->range[i].begin < other->end && other->begin < ranges->range[i].end)
-      return true;
   return false;
 }
 
@@ -84,27 +91,27 @@ static void add_range(struct ranges *ranges, const struct range *added) {
     ranges->range[ranges->count++] = *added;
 }
 
-static bool find_each(const struct elf_start *start, const struct frontload_note *note,
-                      struct ranges *ranges) {
-  for (uint32_t i = 0; i < note->count; ++i) {
-    const uint64_t begin = note->addresses[2 * i], end = note->addresses[2 * i + 1];
+void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges) {
+  struct loads loads;
+  ranges->count = 0;
+  find_note(fd, start, ranges);
+  const unsigned noted = ranges->count;
+  ranges->count = 0;
+  if (!noted)
+    return;
+  find_loads(start, &loads);
+  /* In place: never more ranges than addresses were read. */
+  for (unsigned i = 0; i < noted; ++i) {
+    const struct range addresses = ranges->range[i];
     struct range range;
-    if (!find_offset(start, begin, false, &range.begin) ||
-        !find_offset(start, end, true, &range.end) || range.end <= range.begin ||
-        range.end - range.begin != end - begin || meets_another(ranges, &range))
-      return false;
+    if (!find_offset(&loads, addresses.begin, false, &range.begin) ||
+        !find_offset(&loads, addresses.end, true, &range.end) || range.end <= range.begin ||
+        range.end - range.begin != addresses.end - addresses.begin) {
+      ranges->count = 0;
+      return;
+    }
     add_range(ranges, &range);
   }
-  return true;
-}
-
-void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges) {
-  struct frontload_note note;
-  ranges->count = 0;
-  if (!find_note(fd, start, &note))
-    return;
-  if (!find_each(start, &note, ranges))
-    ranges->count = 0;
 }
 
 static uint64_t size_of_ranges(const struct ranges *ranges) {

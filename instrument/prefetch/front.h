@@ -26,7 +26,7 @@ struct range {
   uint64_t begin, end;
 };
 
-/* In the order in which they are to be asked for. None is empty, and no two overlap. */
+/* In the order in which they are to be asked for. None is empty. */
 struct ranges {
   unsigned count;
   struct range range[FRONTLOAD_NOTE_MAX_RANGES];

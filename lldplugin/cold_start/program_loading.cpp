@@ -44,8 +44,7 @@ static bool addRange(std::vector<FileRange> &ranges, uint64_t begin, uint64_t en
                      ArrayRef<FileSegment> segments) {
   std::optional<uint64_t> from = offsetOf(segments, begin, false),
                           to = offsetOf(segments, end, true);
-  if (!from || !to || *to <= *from || *to - *from != end - begin ||
-      any_of(ranges, [&](FileRange other) { return *from < other.end && other.begin < *to; }))
+  if (!from || !to || *to <= *from || *to - *from != end - begin)
     return false;
   if (!ranges.empty() && *from >= ranges.back().end &&
       *from / minPage <= (ranges.back().end - 1) / minPage + 1)
@@ -68,23 +67,39 @@ static void cut(std::vector<FileRange> &ranges, uint64_t bytes) {
   }
 }
 
-/// As find_ranges() of instrument/prefetch/front.c.
+/// Finds the first note in a segment that is not blank, as find_ranges() of
+/// instrument/prefetch/front.c does, and takes its ranges if they are valid. Returns whether there
+/// is one.
 template <endianness Order>
-static std::vector<FileRange> rangesIn(ArrayRef<uint8_t> descriptor,
-                                       ArrayRef<FileSegment> segments) {
+static bool takeNote(StringRef notes, ArrayRef<FileSegment> segments,
+                     std::vector<FileRange> &ranges) {
   using support::endian::read;
-  if (descriptor.size() != FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
-    return {};
-  uint32_t version = read<uint32_t, Order>(descriptor.data());
-  uint32_t count = read<uint32_t, Order>(descriptor.data() + 4);
-  if (version != FRONTLOAD_NOTE_VERSION || count < 1 || count > FRONTLOAD_NOTE_MAX_RANGES)
-    return {};
-  std::vector<FileRange> ranges;
-  for (const uint8_t *at = descriptor.data() + 8; count > 0; --count, at += 16)
-    if (!addRange(ranges, read<uint64_t, Order>(at), read<uint64_t, Order>(at + 8), segments))
-      return {};
-  cut(ranges, maxFront);
-  return ranges;
+  auto number = [](StringRef bytes, size_t at) { return read<uint32_t, Order>(bytes.data() + at); };
+  auto address = [](StringRef bytes) { return read<uint64_t, Order>(bytes.data()); };
+  constexpr size_t head = FRONTLOAD_NOTE_SIZE(0);
+  for (; notes.size() >= head; notes = notes.drop_front(FRONTLOAD_NOTE_ALIGNMENT)) {
+    uint32_t version = number(notes, offsetof(frontload_note, version));
+    uint32_t count = number(notes, offsetof(frontload_note, count));
+    if (number(notes, 0) != sizeof FRONTLOAD_NOTE_NAME ||
+        number(notes, offsetof(frontload_note, type)) != FRONTLOAD_NOTE_TYPE ||
+        notes.substr(offsetof(frontload_note, name), sizeof frontload_note::name) !=
+            StringRef(FRONTLOAD_NOTE_NAME "\0\0", sizeof frontload_note::name) ||
+        (version == FRONTLOAD_NOTE_VERSION && count == 0))
+      continue;
+    uint32_t size = number(notes, offsetof(frontload_note, descriptor_size));
+    if (version != FRONTLOAD_NOTE_VERSION || count > FRONTLOAD_NOTE_MAX_RANGES ||
+        FRONTLOAD_NOTE_DESCRIPTOR_SIZE(count) > size ||
+        size > notes.size() - FRONTLOAD_NOTE_HEAD_SIZE)
+      return true;
+    for (notes = notes.substr(head, 16 * count); !notes.empty(); notes = notes.drop_front(16))
+      if (!addRange(ranges, address(notes), address(notes.drop_front(8)), segments)) {
+        ranges.clear();
+        return true;
+      }
+    cut(ranges, maxFront);
+    return true;
+  }
+  return false;
 }
 
 std::vector<FileRange> frontRanges(const LinkedFile &file) {
@@ -93,18 +108,11 @@ std::vector<FileRange> frontRanges(const LinkedFile &file) {
     auto headers = elf.program_headers();
     if (!headers)
       return headers.takeError();
-    for (const auto &header : *headers) {
-      if (header.p_type != ELF::PT_NOTE)
-        continue;
-      Error problem = Error::success();
-      for (const auto &note : elf.notes(header, problem))
-        if (note.getType() == FRONTLOAD_NOTE_TYPE && note.getName() == FRONTLOAD_NOTE_NAME) {
-          ranges =
-              rangesIn<ELFT::Endianness>(note.getDesc(header.p_align == 8 ? 8 : 4), file.segments);
-          return problem;
-        }
-      consumeError(std::move(problem));
-    }
+    for (const auto &header : *headers)
+      if (header.p_type == ELF::PT_NOTE &&
+          takeNote<ELFT::Endianness>(file.bytes.substr(header.p_offset, header.p_filesz),
+                                     file.segments, ranges))
+        break;
     return Error::success();
   }));
   return ranges;

@@ -37,16 +37,17 @@ private:
 };
 } // namespace
 
-template <class ELFT> static std::string noteContents(ArrayRef<FrontRange> ranges) {
-  assert(ranges.size() <= FRONTLOAD_NOTE_MAX_RANGES);
+/// A note with `room`, which begins with `ranges`.
+template <class ELFT> static std::string noteContents(ArrayRef<FrontRange> ranges, size_t room) {
+  assert(ranges.size() <= room);
   NoteWriter<ELFT> note;
   note.template put<uint32_t>(sizeof FRONTLOAD_NOTE_NAME);
-  note.template put<uint32_t>(FRONTLOAD_NOTE_DESCRIPTOR_SIZE);
+  note.template put<uint32_t>(uint32_t(FRONTLOAD_NOTE_DESCRIPTOR_SIZE(room)));
   note.template put<uint32_t>(FRONTLOAD_NOTE_TYPE);
   note.put(FRONTLOAD_NOTE_NAME, FRONTLOAD_NOTE_ALIGNMENT);
   note.template put<uint32_t>(FRONTLOAD_NOTE_VERSION);
   note.template put<uint32_t>(static_cast<uint32_t>(ranges.size()));
-  for (size_t i = 0; i < FRONTLOAD_NOTE_MAX_RANGES; ++i) {
+  for (size_t i = 0; i < room; ++i) {
     FrontRange range = i < ranges.size() ? ranges[i] : FrontRange();
     note.template put<uint64_t>(range.begin);
     note.template put<uint64_t>(range.end);
@@ -75,7 +76,8 @@ static Expected<std::string> noteObject(const ELFFile<ELFT> &like, bool hasConst
   };
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
-                                    FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>({})}};
+                                    FRONTLOAD_NOTE_ALIGNMENT,
+                                    noteContents<ELFT>({}, FRONTLOAD_NOTE_FRONT_RANGES)}};
   if (hasConstant) // nothing refers to it
     sections.push_back({".data.rel.ro", ELF::SHT_PROGBITS,
                         ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_GNU_RETAIN, 1,
@@ -148,15 +150,55 @@ static void overwrite(ArrayRef<uint8_t> part, StringRef from) {
   llvm::copy(from.take_front(part.size()), const_cast<uint8_t *>(part.data()));
 }
 
+/// The first note with this room in a section of notes; empty if there is none.
+template <class ELFT> static StringRef noteWithRoom(ArrayRef<uint8_t> notes, size_t room) {
+  std::string blank = noteContents<ELFT>({}, room);
+  StringRef rest = toStringRef(notes), head(blank.data(), offsetof(frontload_note, count));
+  for (; rest.size() >= blank.size(); rest = rest.drop_front(FRONTLOAD_NOTE_ALIGNMENT))
+    if (rest.starts_with(head))
+      return rest.take_front(blank.size());
+  return {};
+}
+
+Expected<StringRef> findNote(StringRef contents, size_t room) {
+  StringRef note;
+  Error problem = withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
+    auto notes = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
+    if (notes)
+      note = noteWithRoom<ELFT>(*notes, room);
+    return notes.takeError();
+  });
+  if (problem)
+    return problem;
+  return note;
+}
+
+bool isBlank(StringRef note) {
+  StringRef count = note.substr(offsetof(frontload_note, count), sizeof frontload_note::count);
+  return count.find_first_not_of('\0') == StringRef::npos;
+}
+
+std::string makeNote(StringRef contents, ArrayRef<FrontRange> ranges, size_t room) {
+  std::string note;
+  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &) {
+    note = noteContents<ELFT>(ranges, room);
+    return Error::success();
+  }));
+  return note;
+}
+
 bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges, bool keepsBuildId) {
   bool isFilled = false;
   StringRef contents(bytes.data(), bytes.size());
-  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
-    std::string note = noteContents<ELFT>(ranges);
-    auto blank = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
-    if (!blank || blank->size() != note.size())
-      return blank.takeError();
-    overwrite(*blank, note);
+  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) -> Error {
+    auto notes = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
+    if (!notes)
+      return notes.takeError();
+    StringRef blank = noteWithRoom<ELFT>(*notes, FRONTLOAD_NOTE_FRONT_RANGES);
+    if (blank.empty())
+      return Error::success();
+    std::string note = noteContents<ELFT>(ranges, FRONTLOAD_NOTE_FRONT_RANGES);
+    overwrite(arrayRefFromStringRef(blank), note);
     isFilled = true;
     auto id = contentsOfSection(file, ".note.gnu.build-id");
     if (id && !keepsBuildId) {

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
 
@@ -26,11 +27,20 @@ struct FrontRange {
 /// Empty if `object` is no ELF object.
 std::string makeNoteObject(llvm::StringRef object, bool hasConstant = false);
 
-/// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_MAX_RANGES ranges, in the order
-/// of the prefetch. The linker has made the build-id of the file with a blank note. Unless
+/// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_FRONT_RANGES ranges, in the
+/// order of the prefetch. The linker has made the build-id of the file with a blank note. Unless
 /// `keepsBuildId`, the build-id becomes a hash of itself and the ranges, so that files with
 /// different notes differ in it. Returns false, and changes nothing, if the file has no note.
 bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges,
               bool keepsBuildId = false);
+
+/// The note with this room in the linked `file`; empty if it has none.
+llvm::Expected<llvm::StringRef> findNote(llvm::StringRef file, size_t room);
+
+/// Whether a note has no ranges yet.
+bool isBlank(llvm::StringRef note);
+
+/// The bytes of a note in the linked `file`: at most `room` ranges.
+std::string makeNote(llvm::StringRef file, llvm::ArrayRef<FrontRange> ranges, size_t room);
 
 } // namespace frontload

@@ -126,7 +126,7 @@ public:
   std::vector<FrontRange> take() {
     if (isOpen)
       done.push_back({begin, end});
-    while (done.size() > FRONTLOAD_NOTE_MAX_RANGES) {
+    while (done.size() > FRONTLOAD_NOTE_FRONT_RANGES) {
       size_t nearest = 1;
       for (size_t i = 2; i < done.size(); ++i)
         if (done[i].begin - done[i - 1].end < done[nearest].begin - done[nearest - 1].end)
@@ -158,7 +158,7 @@ static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t addres
     if (last && (begin <= last->end || isWorthReading(begin - last->end))) {
       front.unnamed += begin > last->end ? begin - last->end : 0;
       last->end = std::max(last->end, end);
-    } else if (front.ranges.size() < FRONTLOAD_NOTE_MAX_RANGES) {
+    } else if (front.ranges.size() < FRONTLOAD_NOTE_FRONT_RANGES) {
       front.ranges.push_back({begin, end});
     }
   }

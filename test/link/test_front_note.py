@@ -13,7 +13,7 @@ from linking import LD_FRONTLOAD, Entry, bare_front, check_run, compile_text, fr
 from places import LLVM
 from whole import PAGE, file_offset, load_segments
 
-MOST_RANGES = 16
+ROOM = 16
 # Freestanding, for any target.
 PROGRAM = """
     const char *volatile sink;
@@ -36,9 +36,9 @@ def front_notes(path: Path) -> list[tuple[int, list[tuple[int, int]]]]:
         order = "<" if linked.little_endian else ">"
         for note in (n for s in linked.iter_segments("PT_NOTE") for n in s.iter_notes()):
             if note["n_name"] == "Frontload":
-                version, count, *numbers = struct.unpack(f"{order}II{2 * MOST_RANGES}Q",
+                version, count, *numbers = struct.unpack(f"{order}II{2 * ROOM}Q",
                                                          note["n_descdata"])
-                assert version == 2 and count >= 1 and not any(numbers[2 * count:])
+                assert version == 3 and count >= 1 and not any(numbers[2 * count:])
                 ranges = zip(numbers[:2 * count:2], numbers[1:2 * count:2], strict=True)
                 found.append((note["n_offset"], list(ranges)))
     return found

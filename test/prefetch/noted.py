@@ -18,16 +18,18 @@ COLD = "preadv2:error=EAGAIN", "mincore:error=ENOSYS"
 PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
 TYPE = 1
-MOST_RANGES = 16
+FRONT_RANGES, MOST_RANGES = 16, 128
 MIB = 1 << 20
 FRONT_SIZE = 10 * MIB  # of what is called the front of programs/front.s
 PAGE, SMALL_PIECE, LARGE_PIECE = 4096, 128 << 10, MIB
 
 
-def note(ranges, *, version=2, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
-    """The bytes of a note of ranges of addresses, valid unless something else is asked for."""
+def note(ranges, *, version=3, kind=TYPE, name=NAME, count=None, size=None,
+         room=None) -> bytes:
+    """The bytes of a note of ranges of addresses, with room for as many or for a front's; valid
+    unless something else is asked for."""
     addresses = [address for range in ranges for address in range]
-    addresses += [0] * (2 * MOST_RANGES - len(addresses))
+    addresses += [0] * (2 * (room or FRONT_RANGES) - len(addresses))
     descriptor = struct.pack(f"<II{len(addresses)}Q", version,
                              len(ranges) if count is None else count, *addresses)
     padded = name + bytes(-len(name) % 4)

@@ -55,7 +55,7 @@ def front_end(path: Path) -> int:
     with path.open("rb") as stream:
         note = ELFFile(stream).get_section_by_name(".note.frontload").data()
     count = int.from_bytes(note[28:32], "little")
-    assert count and len(note) == 32 + 16 * noted.MOST_RANGES
+    assert count and len(note) == 32 + 16 * noted.FRONT_RANGES
     end = int.from_bytes(note[24 + 16 * count:32 + 16 * count], "little")
     return noted.front_offset(path, end)
 

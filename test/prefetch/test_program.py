@@ -53,18 +53,19 @@ def test_a_static_program(program, asked, archive, llvm, kind, linker):
 
 
 WRONG_NOTES = {
-    "newer version": lambda made: noted.note(made.ranges(), version=3),
-    "older version": lambda made: noted.note(made.ranges(), version=1),
+    "newer version": lambda made: noted.note(made.ranges(), version=4),
+    "older version": lambda made: noted.note(made.ranges(), version=2),
     "name": lambda made: noted.note(made.ranges(), name=b"Frontlood\0"),
-    "too many ranges": lambda made: noted.note(made.ranges(), count=17),
-    "no room": lambda made: noted.note(made.ranges(), size=8 + 16 * 15),
+    "blank": lambda made: noted.note([]),
+    "more ranges than room": lambda made: noted.note(made.ranges(), size=24, count=2),
+    "too many ranges": lambda made: noted.note(
+        [(made.start + 9 * number, made.start + 9 * number + 9) for number in range(129)]),
+    "all ranges": lambda made: noted.note(made.ranges(), count=(1 << 32) - 1),
     "huge name": lambda made: b"\xff" * 4 + noted.note(made.ranges())[4:],
     "outside of the file": lambda made: noted.note([(made.start, made.end + (1 << 40))]),
     "last address": lambda made: noted.note([(made.start, (1 << 64) - 1)]),
     "empty": lambda made: noted.note([(made.start, made.start)]),
     "descending": lambda made: noted.note([(made.end, made.start)]),
-    "overlapping": lambda made: noted.note([(made.start + 9, made.end),
-                                            (made.start, made.start + 10)]),
     "another size in the file": lambda made: noted.note([(made.start, made.loaded()[-1][1])]),
 }
 
@@ -78,7 +79,8 @@ def test_a_wrong_note_is_no_note(program, asked, wrong):
 
 
 def test_ranges_are_asked_for_in_their_order(program, asked):
-    """Without what lies between, unless that is less than a page; up to sixteen."""
+    """Without what lies between, unless that is less than a page; up to 128. What is in two ranges is
+    asked for twice."""
     made = program()
 
     def asked_for(*spread, expected=None):
@@ -88,7 +90,17 @@ def test_ranges_are_asked_for_in_their_order(program, asked):
         return asked(made) == made.pieces(*merged)
 
     assert asked_for((9, 10), (2, 4), (5, 5.5), (5.5, 6), expected=[(9, 10), (2, 4), (5, 6)])
-    assert asked_for(*((number / 2, number / 2 + 0.25) for number in range(16)))
+    assert asked_for((0, 2), (1, 3))
+    assert asked_for(*((number / 16, number / 16 + 1 / 32) for number in range(noted.MOST_RANGES)))
+
+
+def test_a_note_behind_others(program, asked):
+    """A blank note is passed over, and so is one that the next does not follow by the alignment of
+    its segment."""
+    made = program()
+    made.write(noted.note([], room=3) + struct.pack("<III", 4, 4, 99) + b"none" + bytes(4) +
+               noted.note(made.ranges()))
+    assert asked(made) == made.pieces()
 
 
 def test_a_small_front_is_asked_for_without_a_look(program, calls):

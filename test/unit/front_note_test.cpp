@@ -67,12 +67,12 @@ TEST_P(FrontNote, IsInAnObjectOfTheSameKind) {
   EXPECT_EQ(note.type, ELF::SHT_NOTE);
   EXPECT_EQ(note.flags, ELF::SHF_ALLOC);
   EXPECT_EQ(note.alignment, 4u);
-  ASSERT_EQ(note.contents.size(), FRONTLOAD_NOTE_SIZE);
+  ASSERT_EQ(note.contents.size(), FRONTLOAD_NOTE_SIZE(FRONTLOAD_NOTE_FRONT_RANGES));
   EXPECT_EQ(number(note.contents, 0, 4), 10u);
   EXPECT_EQ(number(note.contents, 4, 4), 264u);
   EXPECT_EQ(number(note.contents, 8, 4), 1u);
   EXPECT_EQ(note.contents.substr(12, 12), StringRef("Frontload\0\0\0", 12));
-  EXPECT_EQ(number(note.contents, 24, 4), 2u);
+  EXPECT_EQ(number(note.contents, 24, 4), 3u);
   EXPECT_EQ(note.contents.substr(28), std::string(260, '\0'));
 }
 
@@ -104,7 +104,7 @@ TEST_P(FrontNote, IsFilledIn) {
     EXPECT_EQ(number(bytes, at, 4), ranges.size());
   };
   std::vector<FrontRange> all;
-  for (uint64_t i = 0; i < FRONTLOAD_NOTE_MAX_RANGES; ++i)
+  for (uint64_t i = 0; i < FRONTLOAD_NOTE_FRONT_RANGES; ++i)
     all.push_back({16 * i, 16 * i + 8});
   fill(all);
   EXPECT_EQ(number(bytes, at + 4 + 15 * 16, 8), 240u);

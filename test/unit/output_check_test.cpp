@@ -113,7 +113,7 @@ TEST(OutputCheck, FindsAsManyPartsAsTheNoteHasRoomFor) {
   std::vector<FrontRange> found = rangesBehind(parts, 20 * distance);
   auto front = checkOutput(image(sorted), {}, noStrings);
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
-  ASSERT_EQ(found.size(), FRONTLOAD_NOTE_MAX_RANGES - front->ranges.size());
+  ASSERT_EQ(found.size(), FRONTLOAD_NOTE_FRONT_RANGES - front->ranges.size());
   for (auto [i, range] : llvm::enumerate(found))
     EXPECT_EQ(range, (FrontRange{0x3000 + i * distance, 0x3008 + i * distance}));
 }

@@ -57,7 +57,7 @@ Ranges rangesOfNote(const std::string &note) {
 
 Ranges rangesOf(std::vector<uint64_t> addresses) {
   auto count = static_cast<uint32_t>(addresses.size() / 2);
-  return rangesOfNote(note(2, count, std::move(addresses), 32));
+  return rangesOfNote(note(3, count, std::move(addresses), 32));
 }
 
 // They come in the order of the note, and are one where no page lies between them, also in segments
@@ -73,6 +73,7 @@ TEST(PrefetchedRanges, AreThoseOfTheNote) {
       {{0x10010, 0x10fff, 0x13000, 0x13001}, {{0x1010, 0x1fff}, {0x3000, 0x3001}}},
       {{0x11000, 0x11001, 0x10010, 0x10020}, {{0x2000, 0x2001}, {0x1010, 0x1020}}},
       {{0x13800, 0x17800}, {{0x3800, 0x7800}}},
+      {{0x17000, 0x17801, 0x17800, 0x17900}, {{0x7000, 0x7801}, {0x7800, 0x7900}}},
       {{0x11800, 0x13800}, {}},
   };
   for (const auto &c : cases)
@@ -84,18 +85,19 @@ TEST(PrefetchedRanges, AreNoneIfOneIsWrong) {
                             {0x10020u, 0x10010u},
                             {0x12000u, 0x12010u},
                             {0x10000u, 0x12001u},
-                            {0xffffu, 0x10001u},
-                            {0x17850u, 0x17860u},
-                            {0x17000u, 0x17801u},
-                            {0x17000u, 0x18000u}})
+                            {0xffffu, 0x10001u}})
     EXPECT_EQ(rangesOf({0x17800, 0x17900, begin, end}), Ranges()) << begin << " to " << end;
 }
 
 TEST(PrefetchedRanges, AreNoneInANoteOfAnotherShape) {
   std::vector<uint64_t> one = {0x10000, 0x10010};
-  EXPECT_EQ(rangesOfNote(note(2, 1, one, 32)), (Ranges{{0x1000, 0x1010}}));
-  for (const std::string &other : {note(3, 1, one, 32), note(2, 0, one, 32), note(2, 17, one, 32),
-                                   note(2, 1, one, 30), note(2, 1, one, 34), note(1, 1, one, 32)})
+  for (size_t room : {2, 30, 32, 258})
+    EXPECT_EQ(rangesOfNote(note(3, 1, one, room)), (Ranges{{0x1000, 0x1010}}));
+  std::string blank = note(3, 0, {}, 6);
+  EXPECT_EQ(rangesOfNote(blank + note(3, 1, one, 32)), (Ranges{{0x1000, 0x1010}}));
+  for (const std::string &other : {note(4, 1, one, 32), note(3, 0, one, 32), note(3, 17, one, 32),
+                                   note(3, 129, std::vector(258, one[0]), 258),
+                                   note(3, 1, one, 32).substr(0, 280), note(2, 1, one, 32)})
     EXPECT_EQ(rangesOfNote(other), Ranges());
 }
 
@@ -115,7 +117,7 @@ TEST(AProgramPrefetchesItself, IfItsSymbolsSayIt) {
 // A damaged file is no reason to crash, and no range is outside of it.
 TEST(PrefetchedRanges, LieInDamagedFilesToo) {
   std::vector<uint64_t> addresses = {0x17800, 0x17900, 0x10010, 0x10020};
-  forDamaged(fileWith(note(2, 2, addresses, 32)), [](StringRef bytes) {
+  forDamaged(fileWith(note(3, 2, addresses, 32)), [](StringRef bytes) {
     auto segments = readSegments(bytes);
     if (!segments)
       return consumeError(segments.takeError());

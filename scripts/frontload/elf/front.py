@@ -1,13 +1,13 @@
 """Where the front of a linked file is: its parts that hold the startup set, usually one at the
 beginning.
 
-ld.frontload writes this into a note (instrument/format/frontload_note.h). A file without a valid
+ld.frontload writes this into a note (instrument/format/frontload_note.h), and so does `frontload
+finish` for a file by another linker, whose front lies all over the file. A file without a valid
 note has a front if it has a section `.rodata.front` or `.data.front`: then the front is everything
 before `.text` and `.rodata`. `.text` begins with the front's code, whose size `.data.padding`
 begins with (lldplugin/plan/front_script.h).
 """
 
-import itertools
 import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -21,8 +21,8 @@ _CODE, _PADDING = b".text", b".data.padding"
 _REST = (_CODE, b".rodata")
 _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
-_MAX_RANGES, _PAGE = 16, 4096
-_NOTE_SIZE = 32 + 16 * _MAX_RANGES
+_VERSION, _MAX_RANGES, _PAGE = 3, 128, 4096
+_HEAD = 32  # the size of a note without ranges
 
 Range = tuple[int, int]  # the offset of the first byte, and one past the last
 
@@ -102,13 +102,18 @@ def _noted(elf: Elf) -> list[Range]:
     header = elf.sections[number]
     order = elf.sections.dtype["type"].byteorder  # in the words of struct, too
     try:
-        note = read_range(elf, number, int(header["addr"]), min(int(header["size"]), _NOTE_SIZE))
-        name_size, size, kind, name, version, count = struct.unpack_from(f"{order}III12sII", note)
-        if (name_size, kind, name) != _NOTE_START:
-            return []
-        if version == 2 and 1 <= count <= _MAX_RANGES and size == _NOTE_SIZE - 24:
-            addresses = struct.unpack_from(f"{order}{2 * _MAX_RANGES}Q", note, 32)[:2 * count]
-            return _joined(_placed(addresses, elf.segments))
+        notes = read_range(elf, number, int(header["addr"]),
+                           min(int(header["size"]), 2 * (_HEAD + 16 * _MAX_RANGES)))
+        for at in range(0, len(notes) - _HEAD + 1, 4):
+            name_size, size, kind, name, version, count = struct.unpack_from(
+                f"{order}III12sII", notes, at)
+            if (name_size, kind, name) != _NOTE_START or (version, count) == (_VERSION, 0):
+                continue
+            if (version == _VERSION and count <= _MAX_RANGES
+                    and 8 + 16 * count <= size <= len(notes) - at - 24):
+                addresses = struct.unpack_from(f"{order}{2 * count}Q", notes, at + _HEAD)
+                return _joined(_placed(addresses, elf.segments))
+            break
     except (Failure, OSError, struct.error):
         pass
     return []
@@ -122,9 +127,7 @@ def _placed(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[R
         if first is None or last is None or not 0 < last - first == end - begin:
             return []
         ranges.append((first, last))
-    ascending = sorted(ranges)
-    overlap = any(end > begin for (_, end), (begin, _) in itertools.pairwise(ascending))
-    return [] if overlap else ranges
+    return ranges
 
 
 def _joined(ranges: list[Range]) -> list[Range]:

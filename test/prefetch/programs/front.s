@@ -8,6 +8,6 @@ front_end:
 
     .section .note.frontload, "a", @note
     .balign 4
-    .zero 336
+    .zero 2256
 
     .section .note.GNU-stack, "", @progbits
