@@ -79,8 +79,8 @@ def test_a_wrong_note_is_no_note(program, asked, wrong):
 
 
 def test_ranges_are_asked_for_in_their_order(program, asked):
-    """Without what lies between, unless that is less than a page; up to 128. What is in two ranges is
-    asked for twice."""
+    """Without what lies between, unless that is less than a page; up to 128. What is in two ranges
+    is asked for twice."""
     made = program()
 
     def asked_for(*spread, expected=None):

@@ -158,11 +158,11 @@ def test_show_says_when_a_name_was_last_seen(cli, tmp_path):
     """The generations stand in a table, and in JSON beside each name."""
     path = tmp_path / "p"
     path.write_bytes(profile.to_bytes(merged(of(b"2", [MAIN, NEW]), of(b"", [OLD]))))
-    out = cli("show", path).out
+    out = cli("info", path).out
     assert "runs: 3 by their age (2 recorded), none" in out and "generations: 2" in out
     rows = [line.split() for line in out.splitlines()]
     assert ["2", "1", "0", "2"] in rows and ["(no", "label)", "1", "0", "1"] in rows
-    document = json.loads(cli("show", "--all", "--json", "-", path).out)["files"][0]
+    document = json.loads(cli("info", "--all", "--json", "-", path).out)["files"][0]
     assert document["generations"][1] == {"label": None, "runs": 1, "data_runs": 0, "last_seen": 1}
     assert {each["name"]: each["last_seen"] for each in document["all"]} == {
         "main": "2", "new": "2", "old": None}

@@ -28,7 +28,7 @@ VERBS = [["record", "-o", "traces", "--with=trace", "--", "./app"],
          ["profile", "traces", "-o", "app.startup"],
          *(["order", "app.startup", f"--linker={linker}", "--binary=app", "--min-match=0", "-o",
             f"order.{linker}"] for linker in FORMATS),
-         ["show", "app.startup"],
+         ["info", "app.startup"],
          ["check", "app.startup", "app", "--json", "-"], ["predict", "app"]]
 # They run in one process, which is new in each locale.
 RUN = """

@@ -381,7 +381,7 @@ def test_show_counts_blocks(cli, tmp_path):
     made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(2, [(0, 2), (7, 1)])
                        for each in (b"0", b"1")})
     (tmp_path / "app.startup").write_bytes(profile.to_bytes(made))
-    assert "basic blocks: 4 touched, of 1 function\n" in cli("show", tmp_path / "app.startup").out
+    assert "basic blocks: 4 touched, of 1 function\n" in cli("info", tmp_path / "app.startup").out
 
 
 def test_what_goes_takes_its_blocks_along():

@@ -21,7 +21,7 @@ from frontload.machine import linkers
 
 # Each verb, and its summary.
 EVERYDAY_VERBS = {
-    "info": "show what this machine allows",
+    "info": "show what this machine allows, and what is in traces, profiles and lists",
     "auto": "try a front: all steps for one program",
     "init": "show or write what to add to a build",
     "record": "run a command and record what it touches",
@@ -33,7 +33,6 @@ EVERYDAY_VERBS = {
 # Verbs that fewer people need.
 OTHER_VERBS = {
     "import": "make a startup profile from other tools' files",
-    "show": "show what is in traces, profiles and reading lists",
     "files": "merge lists of what starts read of all their files",
     "predict": "predict cold starts on other storage devices",
     "faults": "record every page fault of one start",

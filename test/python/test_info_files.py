@@ -1,4 +1,4 @@
-"""frontload show: traces, startup profiles and reading lists, as plain text and as JSON."""
+"""frontload info FILE: traces, startup profiles and reading lists, as plain text and as JSON."""
 
 import json
 import shutil
@@ -17,11 +17,11 @@ TABLE = Name("data", "rodata", b"table")
 
 def shown(cli, *args) -> list[str]:
     """The lines that show prints, without what fills up tables."""
-    return [line.rstrip() for line in cli("show", *args).out.splitlines()]
+    return [line.rstrip() for line in cli("info", *args).out.splitlines()]
 
 
 def document(cli, *args) -> dict:
-    (file,) = json.loads(cli("show", "--json", "-", *args).out)["files"]
+    (file,) = json.loads(cli("info", "--json", "-", *args).out)["files"]
     return file
 
 
@@ -53,7 +53,7 @@ def test_a_trace_has_modules_with_counts(cli, link, tmp_path):
                                 "build-id"]
     row = next(line for line in lines if line.startswith("/lib/gone.so"))
     assert row.split() == ["/lib/gone.so", "1", "1", "0", "0", "0", "12" * 20]
-    cli("show", "--json", tmp_path / "f", path)
+    cli("info", "--json", tmp_path / "f", path)
     assert json.loads((tmp_path / "f").read_text())["files"] == [document(cli, path)]
     program_there, library = document(cli, path)["modules"]
     assert program_there["main"] and program_there["touches"] == 4
@@ -70,7 +70,7 @@ def test_touches_are_listed_with_the_names_of_the_binary(cli, link, tmp_path):
     """--all: in the order of first touch, by name and offset; without a binary by address."""
     program = link()
     path, at = listed(program, tmp_path), program.addresses
-    result = cli("show", "--all", path)
+    result = cli("info", "--all", path)
     rows = [line.split() for line in result.out.splitlines()[-5:]]
     assert rows == [["function", hex(at["main"]), "app", "main"],
                     ["block", hex(at["f1"] + 4), "app", "f1+0x4"],
@@ -94,12 +94,12 @@ def test_names_are_those_of_the_recorded_build(cli, link, tmp_path):
     program = link()
     path = program.trace(tmp_path / "t", "main", "f1")
     moved = shutil.move(program.path, tmp_path / "moved")
-    result = cli("show", "--all", "--binary", moved, path)
+    result = cli("info", "--all", "--binary", moved, path)
     assert [line.split()[-1] for line in result.out.splitlines()[-2:]] == ["main", "f1"]
     assert result.err == ""
     other = link("-Wl,--build-id=md5")
-    assert "its build-id is" in cli("show", "--all", "--binary", other.path, path, code=65).err
-    result = cli("show", "--all", path)
+    assert "its build-id is" in cli("info", "--all", "--binary", other.path, path, code=65).err
+    result = cli("info", "--all", path)
     assert result.out.splitlines()[-1].endswith("  app  -")
     assert "its build-id is" in result.err and "addresses only" in result.err
 
@@ -166,7 +166,7 @@ def test_names_from_files_are_escaped(cli, tmp_path):
         File("/a\n\x1b\u202e", PAGE, 0): {0: listing.Touch(0, 1, MAP)}})))
     for path in (written(tmp_path / "p", (hostile, Touch(1, 0))), tmp_path / "l",
                  TraceWriter().module(1, b"/" + HOSTILE).event(1).write(tmp_path / "t")):
-        out = cli("show", "--all", path).out
+        out = cli("info", "--all", path).out
         assert not {"\x1b", "\u202e", "\t"} & set(out) and "\nb" not in out, path
 
 
@@ -181,7 +181,7 @@ def test_bad_files_are_refused(cli, tmp_path, content, what):
     """A damaged file is named with the place of the damage, and nothing is shown or written."""
     (tmp_path / "good").write_bytes(profile.to_bytes(from_run(b"app", [MAIN])))
     (tmp_path / "bad").write_bytes(content)
-    result = cli("show", "--json", tmp_path / "out", tmp_path / "good", tmp_path / "bad", code=65)
+    result = cli("info", "--json", tmp_path / "out", tmp_path / "good", tmp_path / "bad", code=65)
     assert f"error: {tmp_path / 'bad'}" in result.err and what in result.err
     assert result.out == "" and not (tmp_path / "out").exists()
 
@@ -190,8 +190,8 @@ def test_a_folder_is_its_traces(cli, link, tmp_path):
     """Each trace in it is shown."""
     folder = tmp_path / "d"
     folder.mkdir()
-    assert "has no traces" in cli("show", folder, code=2).err
-    assert "No such file" in cli("show", folder / "t", code=2).err
+    assert "has no traces" in cli("info", folder, code=2).err
+    assert "No such file" in cli("info", folder / "t", code=2).err
     program = link()
     for name in "ab":
         program.trace(folder / f"{name}.fltrace", "main")
