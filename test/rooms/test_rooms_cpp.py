@@ -37,7 +37,7 @@ TOOLS = {
     "blocks": {"format", "program", "elf"},
     "cc": {"base", "program", "elf", "profile"},
     "lazyfs": set(),
-    "predict": {"format", "program", "elf", "cold_start", "profile", "startup_set"},
+    "predict": {"format", "program", "elf", "cold_start", "profile", "startup_set", "plan"},
     "resolve": {"program", "elf", "profile", "names", "startup_set"},
 }
 TOPS = {"instrument": INSTRUMENT, "lldplugin": LLDPLUGIN, "tools": TOOLS}

@@ -8,9 +8,11 @@
 
 #include "cold_start/io_model.h"
 #include "cold_start/program_loading.h"
+#include "predict/finished_note.h"
 #include "predict/prediction.h"
 #include "predict/startup_pages.h"
 #include "predict/whole_start.h"
+#include "profile/match_summary.h"
 #include "program/tool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -47,6 +49,13 @@ static cl::opt<std::string> startupProfileOption(
     "startup-profile", cl::value_desc("file"), cl::cat(category),
     cl::desc("Show which pages of BINARY a start touches by this profile, in order, instead of "
              "the cost of traces"));
+static cl::opt<bool> finishOption(
+    "finish", cl::cat(category),
+    cl::desc("With --startup-profile: write these pages into the note of BINARY, which has room "
+             "for one, so that it asks for them when it starts"));
+static cl::opt<std::string> minMatchOption(
+    "min-match", cl::value_desc("percent"), cl::cat(category),
+    cl::desc("With --finish: fail if fewer of the profile's names are found (default: 80)"));
 static cl::opt<std::string> wholeStartOption(
     "whole-start", cl::value_desc("file"), cl::cat(category),
     cl::desc("Show what a start costs with all of its files, which this file names "
@@ -80,6 +89,7 @@ examples:
 
 exit status:
   0   done
+  1   --finish: fewer names are found than --min-match says
   2   the command line is wrong, or a file on it cannot be read
   65  the contents of a file are bad
 )");
@@ -239,6 +249,22 @@ static void printTouches(const Question &question, ArrayRef<std::string> traces)
   outs() << '\n';
 }
 
+/// Ends the program if too few names of the profile were found.
+static StartupPages judged(StartupPages pages) {
+  auto percent = minMatchOption.empty() ? defaultMinMatch : parseMinMatch(minMatchOption);
+  if (!percent)
+    std::exit(refuse(badMinMatch("--min-match", minMatchOption)));
+  MatchSummary summary;
+  summary.found = pages.found;
+  summary.missing = pages.missing;
+  MatchVerdict verdict = summary.judge(startupProfileOption, *percent, "--min-match");
+  if (verdict.isError)
+    fail(exitVerdict, verdict.text, verdict.note);
+  if (!summary.missing.empty())
+    note(verdict.text);
+  return pages;
+}
+
 int main(int argc, char **argv) {
   parseOptions(argc, argv, category, overview);
   auto devices = chosenDevices(!wholeStartOption.empty());
@@ -260,12 +286,20 @@ int main(int argc, char **argv) {
     StartupProfile profile = orExit(parseStartupProfile(startupProfileOption, text->getBuffer()),
                                     "", "make it again with 'frontload profile'");
     ProgramFile program(binaryArgument);
+    if (finishOption && !isToBeFinished(program)) {
+      flushOutput();
+      return EXIT_SUCCESS;
+    }
     const MemoryBuffer &symbols = program.debugBuffer ? *program.debugBuffer : *program.buffer;
-    printStartupPages(
-        program.path,
+    StartupPages pages =
         orExit(startupPages(program.bytes(), symbols, profile), program.path + ": ",
                "give a linked file; if it is stripped, install its debug information, "
-               "or give the file before strip"));
+               "or give the file before strip");
+    if (finishOption)
+      finish(program, judged(std::move(pages)).ranges);
+    else
+      printStartupPages(program.path, pages);
+    flushOutput();
     return EXIT_SUCCESS;
   }
   if (traceArguments.empty())

@@ -33,6 +33,7 @@ EVERYDAY_VERBS = {
 # Verbs that fewer people need.
 OTHER_VERBS = {
     "import": "make a startup profile from other tools' files",
+    "finish": "write what a start needs into a program of any linker",
     "files": "merge lists of what starts read of all their files",
     "predict": "predict cold starts on other storage devices",
     "faults": "record every page fault of one start",

@@ -1,0 +1,50 @@
+// The pages of a start as ranges of a note: by addresses, few, and the first ones where room lacks.
+#include "predict/finished_note.h"
+#include "gtest/gtest.h"
+
+using namespace frontload;
+
+namespace {
+constexpr uint64_t notePage = 4096;
+
+/// Two segments that share the file's page 100: the second is a page further in memory.
+const std::vector<FileSegment> segments = {
+    {0, 0, 100 * notePage + 16, 100 * notePage + 16, false},
+    {101 * notePage + 16, 100 * notePage + 16, 9900 * notePage, 9900 * notePage, true}};
+
+std::vector<FrontRange> rangesOf(std::vector<PageRange> pages, size_t room, size_t leftOut = 0) {
+  NotedRanges noted = rangesOfPages({{}, segments}, pages, room);
+  EXPECT_EQ(noted.leftOut, leftOut);
+  uint64_t bytes = 0;
+  for (FrontRange range : noted.ranges)
+    bytes += range.end - range.begin;
+  EXPECT_EQ(noted.bytes, bytes);
+  return noted.ranges;
+}
+
+// In order of first touch, each in its segment; pages that no segment has are left out.
+TEST(RangesOfPages, AreAddresses) {
+  std::vector<FrontRange> expected = {{1000 * notePage + notePage, 1002 * notePage + notePage},
+                                      {3 * notePage, 4 * notePage}};
+  EXPECT_EQ(rangesOf({{1000, 2}, {3, 1}, {20000, 1}}, 8), expected);
+  expected = {{100 * notePage, 100 * notePage + 16}, {101 * notePage + 16, 102 * notePage}};
+  EXPECT_EQ(rangesOf({{100, 1}}, 8), expected);
+}
+
+// Up to 128 KiB apart they are one, and up to 192 if there are too many.
+TEST(RangesOfPages, AreJoinedWhereTheyAreNear) {
+  EXPECT_EQ(rangesOf({{50, 1}, {17, 1}}, 8),
+            (std::vector<FrontRange>{{17 * notePage, 51 * notePage}}));
+  std::vector<PageRange> apart = {{60, 1}, {17, 1}};
+  EXPECT_EQ(rangesOf(apart, 8), (std::vector<FrontRange>{{60 * notePage, 61 * notePage},
+                                                         {17 * notePage, 18 * notePage}}));
+  EXPECT_EQ(rangesOf(apart, 1), (std::vector<FrontRange>{{17 * notePage, 61 * notePage}}));
+}
+
+// What is touched first stays if there is no room for all: a gap as large as a request stays out.
+TEST(RangesOfPages, AreTheFirstOnesThatHaveRoom) {
+  EXPECT_EQ(rangesOf({{3000, 1}, {2000, 1}, {1000, 1}}, 2, 1),
+            (std::vector<FrontRange>{{3001 * notePage, 3002 * notePage},
+                                     {2001 * notePage, 2002 * notePage}}));
+}
+} // namespace

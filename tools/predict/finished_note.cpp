@@ -1,0 +1,118 @@
+//===- finished_note.cpp - the pages of a start, in the note of a program --===//
+
+#include "predict/finished_note.h"
+#include "frontload_gaps.h"
+#include "frontload_note.h"
+#include "program/tool.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace frontload {
+
+namespace {
+/// A part of a segment, by offsets in the file.
+struct Extent {
+  const FileSegment *segment;
+  uint64_t begin, end;
+  size_t rank; ///< of its first touch
+};
+} // namespace
+
+/// A page as the note counts them.
+static constexpr uint64_t notedPage = 4096;
+
+/// Joins extents of a segment that are at most `maxGap` apart. They ascend.
+static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t maxGap) {
+  std::vector<Extent> result;
+  for (const Extent &extent : extents) {
+    Extent *last = result.empty() ? nullptr : &result.back();
+    if (!last || last->segment != extent.segment || extent.begin > last->end + maxGap) {
+      result.push_back(extent);
+      continue;
+    }
+    last->end = std::max(last->end, extent.end);
+    last->rank = std::min(last->rank, extent.rank);
+  }
+  return result;
+}
+
+NotedRanges rangesOfPages(const LinkedFile &file, ArrayRef<PageRange> pages, size_t room) {
+  std::vector<Extent> extents;
+  for (auto [rank, range] : enumerate(pages))
+    for (const FileSegment &segment : file.segments) {
+      uint64_t begin = std::max(range.first * notedPage, segment.offset);
+      uint64_t end =
+          std::min((range.first + range.count) * notedPage, segment.offset + segment.fileBytes);
+      if (begin < end)
+        extents.push_back({&segment, begin, end, rank});
+    }
+  llvm::sort(extents, [](const Extent &a, const Extent &b) {
+    return std::pair(a.segment, a.begin) < std::pair(b.segment, b.begin);
+  });
+  std::vector<Extent> found;
+  for (uint64_t gap = FRONTLOAD_GAP_NOTE; gap <= FRONTLOAD_GAP_HDD; gap += notedPage) {
+    found = joined(extents, gap);
+    if (found.size() <= room)
+      break;
+  }
+  llvm::sort(found, [](const Extent &a, const Extent &b) {
+    return std::pair(a.rank, a.begin) < std::pair(b.rank, b.begin);
+  });
+  NotedRanges result;
+  result.leftOut = found.size() > room ? found.size() - room : 0;
+  for (const Extent &extent : ArrayRef(found).drop_back(result.leftOut)) {
+    uint64_t distance = extent.segment->address - extent.segment->offset;
+    result.ranges.push_back({extent.begin + distance, extent.end + distance});
+    result.bytes += extent.end - extent.begin;
+  }
+  return result;
+}
+
+static StringRef noteIn(const ProgramFile &program, size_t room) {
+  return orExit(findNote(program.bytes(), room), program.path + ": ", linkedFileNote);
+}
+
+bool isToBeFinished(const ProgramFile &program) {
+  if (StringRef front = noteIn(program, FRONTLOAD_NOTE_FRONT_RANGES); !isBlank(front)) {
+    outs() << program.path << ": has a front by ld.frontload, which stays\n";
+    return false;
+  }
+  if (noteIn(program, FRONTLOAD_NOTE_MAX_RANGES).empty())
+    fail(exitData, program.path + ": has no room for a note",
+         "link with frontload-cc, or with lib/frontload/note.o of Frontload beside your objects");
+  return true;
+}
+
+void finish(const ProgramFile &program, ArrayRef<PageRange> pages) {
+  constexpr size_t room = FRONTLOAD_NOTE_MAX_RANGES;
+  std::vector<FileSegment> segments =
+      orExit(readSegments(program.bytes()), program.path + ": ", linkedFileNote);
+  NotedRanges noted = rangesOfPages({program.bytes(), segments}, pages, room);
+  StringRef present = noteIn(program, room);
+  std::string note = makeNote(program.bytes(), noted.ranges, room);
+  if (present != note) {
+    int file;
+    std::error_code error = sys::fs::openFileForReadWrite(
+        program.path, file, sys::fs::CD_OpenExisting, sys::fs::OF_None);
+    // One call, so that the note is whole or as it was.
+    if (!error && pwrite(file, note.data(), note.size(), present.data() - program.bytes().data()) !=
+                      ssize_t(note.size()))
+      error = errnoAsErrorCode();
+    if (error)
+      fail(exitUsage, program.path + ": " + error.message(),
+           "finish a file that can be written and is not running");
+    close(file);
+  }
+  outs() << program.path << ": asks for " << noted.ranges.size() << " ranges, "
+         << format("%.1f MB", static_cast<double>(noted.bytes) / 1e6) << ", when it starts";
+  if (noted.leftOut)
+    outs() << "; no room for " << noted.leftOut << " that are touched later";
+  outs() << '\n';
+}
+
+} // namespace frontload
