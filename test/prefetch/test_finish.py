@@ -43,9 +43,10 @@ def finishable(tmp_path_factory, llvm, library):
         if not (path := shutil.which(linker)):
             pytest.skip(f"{linker} is not installed")
         out = folder / f"{linker}{len(list(folder.iterdir()))}"
-        subprocess.run([llvm / "clang", f"--ld-path={path}", o, *room, "-Wl,--no-as-needed", library,
-                        f"-Wl,-rpath,{library.parent},--build-id,--gc-sections", *flags, "-o", out],
-                       check=True)
+        subprocess.run(
+            [llvm / "clang", f"--ld-path={path}", o, *room, "-Wl,--no-as-needed", library,
+             f"-Wl,-rpath,{library.parent},--build-id,--gc-sections", *flags, "-o", out],
+            check=True)
         return out, profile
 
     return finishable
@@ -119,4 +120,5 @@ def test_what_stays_as_it_is(finishable, frontload, tmp_path):
     other.write_text(profile.read_text().replace("near", "gone").replace("far", "away"))
     assert "2 of 4 names" in frontload("finish", path, "--profile", other, code=1).stderr
     assert path.read_bytes() == before
-    assert "2 of 4 names" in frontload("finish", path, "--profile", other, "--min-match", "50").stderr
+    said = frontload("finish", path, "--profile", other, "--min-match", "50")
+    assert "2 of 4 names" in said.stderr

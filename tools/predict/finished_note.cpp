@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
 
@@ -41,6 +42,25 @@ static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t maxGap) {
   return result;
 }
 
+/// Extends each extent on both sides. Pages that a prediction misses are mostly beside others:
+/// something goes on behind the end of a page. All extensions are at most a sixth of the extents,
+/// which ascend.
+static void extend(std::vector<Extent> &extents) {
+  constexpr uint64_t maxAll = 2 << 20, maxSide = 32 << 10;
+  uint64_t bytes = 0;
+  for (const Extent &extent : extents)
+    bytes += extent.end - extent.begin;
+  const uint64_t sides = 2 * std::max<uint64_t>(extents.size(), 1);
+  const uint64_t side =
+      alignDown(std::min(maxSide, std::min(bytes / 6, maxAll) / sides), notedPage);
+  for (Extent &extent : extents) {
+    const FileSegment &segment = *extent.segment;
+    extent.begin -= std::min(extent.begin - segment.offset, side);
+    extent.end += std::min(segment.offset + segment.fileBytes - extent.end, side);
+  }
+  extents = joined(extents, 0);
+}
+
 NotedRanges rangesOfPages(const LinkedFile &file, ArrayRef<PageRange> pages, size_t room) {
   std::vector<Extent> extents;
   for (auto [rank, range] : enumerate(pages))
@@ -60,6 +80,7 @@ NotedRanges rangesOfPages(const LinkedFile &file, ArrayRef<PageRange> pages, siz
     if (found.size() <= room)
       break;
   }
+  extend(found);
   llvm::sort(found, [](const Extent &a, const Extent &b) {
     return std::pair(a.rank, a.begin) < std::pair(b.rank, b.begin);
   });
@@ -109,7 +130,7 @@ void finish(const ProgramFile &program, ArrayRef<PageRange> pages) {
     close(file);
   }
   outs() << program.path << ": asks for " << noted.ranges.size() << " ranges, "
-         << format("%.1f MB", static_cast<double>(noted.bytes) / 1e6) << ", when it starts";
+         << format("%.2f MB", static_cast<double>(noted.bytes) / 1e6) << ", when it starts";
   if (noted.leftOut)
     outs() << "; no room for " << noted.leftOut << " that are touched later";
   outs() << '\n';
