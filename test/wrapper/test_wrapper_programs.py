@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from abilities import needs
+from abilities import need, needs
 from linking import LLVM, Image, check_run, profile_text
 from places import ALL
 
@@ -67,6 +67,55 @@ def test_no_warnings(tmp_path, program):
                   "-E app.c", "-x assembler -c app.s", "-fsyntax-only app.c"):
         for mode in MODES:
             assert program(mode, CLANG, "-Werror", "-Wall", *words.split()) == ""
+
+
+# What each linker is given, and for gcc's -flto its own.
+PACKED, SYMBOLS, SECTIONS = ("packed relative relocations", "an order of symbols",
+                             "an order of sections")
+BY_OTHERS = {"-fuse-ld=bfd": [PACKED], "-fuse-ld=gold": [SECTIONS], "-fuse-ld=mold": [],
+             "-flto": [PACKED], f"--ld-path={LLVM / 'ld.lld'}": [SYMBOLS, PACKED]}
+
+
+@pytest.mark.parametrize("flag", BY_OTHERS)
+def test_the_linker_of_the_build(tmp_path, program, build, flag):
+    """It does what it can, and the program asks for what a start touches. The link says which. The
+    same link gives the same bytes, and leaves no temporary file."""
+    if flag == "-fuse-ld=mold":
+        need("program:mold")
+    if flag == "-fuse-ld=gold" and not (build / "lib/frontload-gold.so").exists():
+        pytest.skip("Frontload is built without the plugin for gold")
+    compiler, temporary = CLANG if "path" in flag else "gcc", tmp_path / "temporary"
+    temporary.mkdir()
+    words = ("env", f"TMPDIR={temporary}", build / "bin/frontload-cc", MODES[1], "--prefetch",
+             compiler, "-O0", "app.c", flag, f"-Wl,-rpath,{build / 'lib'}", "-o", "app")
+    contents = []
+    for _ in range(2):
+        said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True,
+                              check=True).stderr
+        contents.append((tmp_path / "app").read_bytes())
+    assert all(f"{what}, " in said for what in [*BY_OTHERS[flag], "a note"]), said
+    assert "libfrontload-prefetch.so" in said and "app: asks for" in said
+    assert contents[0] == contents[1] and not any(temporary.iterdir())
+    check_run(tmp_path / "app")
+    image = Image(tmp_path / "app")
+    text = {name: image.symbols[name].address for name in ("hot", "main", "cold")}
+    between = range(*sorted([text["hot"], text["main"]]))
+    assert "order" not in said or text["cold"] not in between
+
+
+def test_another_linker_without_names_or_ranges(tmp_path, program, build):
+    """A stale profile fails the link, as it does with a front, and leaves no output. Whatever else
+    keeps the ranges out does not."""
+    link = (build / "bin/frontload-cc", "--profile=startup/app.startup", "gcc", "app.c",
+            "-fuse-ld=bfd", "-o", "app")
+    check_run(*link, "-s", cwd=tmp_path)
+    check_run(tmp_path / "app")
+    (tmp_path / "startup/app.startup").write_text(profile_text("hat", "main", "mine"))
+    result = subprocess.run(link, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 1 and "1 of 3 names found" in result.stderr
+    assert not (tmp_path / "app").exists()
+    result = subprocess.run([*link, "missing.o"], cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 1 and "missing.o" in result.stderr
 
 
 def test_a_user_s_orders_come_first(tmp_path, program):

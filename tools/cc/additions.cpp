@@ -2,6 +2,7 @@
 
 #include "cc/additions.h"
 #include "cc/gcc_lto.h"
+#include "cc/other_linker.h"
 #include "profile/profile_file.h"
 #include "program/command_line.h"
 #include "program/diagnostics.h"
@@ -86,18 +87,13 @@ static std::optional<std::string> whyNotOurLinker(const CompilerCommand &command
   return std::nullopt;
 }
 
-/// Why ld.frontload cannot do this link by `compiler` with a front; nothing if it can.
-static std::optional<std::string> whyNotOurs(StringRef compiler, Family family,
-                                             const CompilerCommand &command) {
+/// Why no linker can do this link by `compiler` in our way; nothing if one can.
+static std::optional<std::string> whyNotAny(StringRef compiler, Family family,
+                                            const CompilerCommand &command) {
   if (family == Family::Unknown)
     return (compiler + " is not a compiler that frontload-cc knows").str();
   if (isForeign(command.target.empty() ? sys::path::filename(compiler) : StringRef(command.target)))
     return "its target does not use ELF files";
-  if (auto why = whyNotOurLinker(command))
-    return why;
-  // lld cannot load gcc's plugin.
-  if (command.isLto && family != Family::Clang)
-    return "gcc's -flto needs another linker";
   std::vector<const char *> args;
   for (const std::string &argument : command.linkerArguments)
     args.push_back(argument.c_str());
@@ -112,6 +108,16 @@ static std::optional<std::string> whyNotOurs(StringRef compiler, Family family,
   }
   if (any_of(command.files, placesSections))
     return "a linker script decides its layout";
+  return std::nullopt;
+}
+
+/// Why this link needs another linker than ld.frontload; nothing if it needs none.
+static std::optional<std::string> whyNotOurs(Family family, const CompilerCommand &command) {
+  if (auto why = whyNotOurLinker(command))
+    return why;
+  // lld cannot load gcc's plugin.
+  if (command.isLto && family != Family::Clang)
+    return "gcc's -flto needs another linker";
   std::string path = family != Family::Clang ? gccLtoFile(command) : "";
   return path.empty()
              ? std::nullopt
@@ -181,8 +187,9 @@ static void addProfile(const OwnOptions &options, bool isTried, std::vector<std:
 }
 
 std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCommand &command,
-                                     StringRef compiler, Family family,
-                                     std::vector<std::string> &flags) {
+                                     ArrayRef<const char *> words, Family family,
+                                     Additions &additions) {
+  std::vector<std::string> &flags = additions.flags;
   if (command.makesCode && options.addsSectionFlags && family != Family::Unknown)
     flags = {"-ffunction-sections", "-fdata-sections"};
   if (!command.isLink || command.isRelocatable)
@@ -198,7 +205,14 @@ std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCo
     if (auto refusal = findProfile(options.profileFolder, command.output, profile))
       return refusal;
   }
-  if (auto why = whyNotOurs(compiler, family, command)) {
+  auto why = whyNotAny(words.back(), family, command);
+  if (auto another = why ? std::nullopt : whyNotOurs(family, command)) {
+    if (isUse && !profile.empty() &&
+        addForOtherLinker(options, command, words, profile, *another, additions))
+      return std::nullopt;
+    why = another;
+  }
+  if (why) {
     // Without a profile, no front is lost.
     if (!isTried && !(isUse && profile.empty()))
       note(command.output + ": is linked without Frontload: " + *why);

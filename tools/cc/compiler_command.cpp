@@ -39,6 +39,14 @@ namespace {
 enum class Language { ByName, Code, Assembler, Header, Object };
 } // namespace
 
+/// Whether a compiler takes another linker or another C library for this option.
+static bool isChoice(StringRef arg) {
+  static constexpr StringLiteral choices[] = {
+      "-fuse-ld=", "--ld-path=", "-B",    "--prefix", "--target", "-target",
+      "--sysroot", "-m32",       "-mx32", "-m64",     "-mabi=",   "--gcc-toolchain"};
+  return any_of(choices, [&](StringRef choice) { return arg.starts_with(choice); });
+}
+
 /// The language of a value of -x.
 static Language languageOf(StringRef x) {
   if (x == "none")
@@ -79,9 +87,12 @@ public:
       StringRef arg = args[i];
       if (arg == "--" && !isAllInputs)
         isAllInputs = true;
-      else if (arg.starts_with("-") && arg != "-" && !isAllInputs)
+      else if (arg.starts_with("-") && arg != "-" && !isAllInputs) {
+        const size_t first = i;
         parseOption(arg);
-      else
+        if (isChoice(arg))
+          command.choices.insert(command.choices.end(), args.begin() + first, args.begin() + i + 1);
+      } else
         addInput(arg);
     }
     if (makesHeader) // a precompiled one
@@ -145,7 +156,9 @@ private:
       hasLibraries = true;
     } else if (take("-L", value, true)) {
       command.libraries.folders.push_back(value);
-    } else if (arg == "-static") {
+    } else if (arg == "-shared") {
+      command.isShared = true;
+    } else if (arg == "-static" || arg == "-static-pie") {
       command.libraries.isStatic = true;
     } else if (take("-B", value, true) || take("--prefix", value, false)) {
       command.programFolders.push_back(value);

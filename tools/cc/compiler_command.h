@@ -33,6 +33,9 @@ struct CompilerCommand {
   std::string linkerPath;                   ///< --ld-path
   std::vector<std::string> programFolders;  ///< -B
   std::string target;                       ///< --target
+  bool isShared = false;                    ///< -shared
+  /// The words that decide which linker and which libraries of the system the compiler takes.
+  std::vector<std::string> choices;
 };
 
 /// Reads the arguments behind the compiler, with response files expanded.

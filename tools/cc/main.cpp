@@ -19,7 +19,9 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/StringSaver.h"
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -137,6 +139,54 @@ static bool isStream(StringRef word) {
          !sys::fs::is_regular_file(status);
 }
 
+/// Runs `become`, which becomes a program or returns an exit code, in a child. Returns the child's
+/// wait status. A signal that is meant for the program reaches it.
+static int runInChild(function_ref<int()> become) {
+  static pid_t child;
+  child = fork();
+  if (child == 0)
+    _exit(become());
+  for (int number : {SIGHUP, SIGTERM})
+    signal(number, [](int received) { kill(child, received); });
+  for (int number : {SIGINT, SIGQUIT}) // a terminal sends them to the child too
+    signal(number, SIG_IGN);
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  return child > 0 ? status : W_EXITCODE(exitCannotRun, 0);
+}
+
+/// Ends as the program with this wait status did.
+static int endAs(int status) {
+  if (!WIFSIGNALED(status))
+    return WEXITSTATUS(status);
+  signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  return 128 + WTERMSIG(status);
+}
+
+/// Writes what a start needs into the note of the linked `output`. A stale profile fails the link,
+/// as ld.frontload does; whatever else is wrong leaves a note without ranges.
+static int finishNote(const OwnOptions &options, const std::string &output,
+                      const std::string &profile) {
+  SmallString<128> program = sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr));
+  sys::path::append(program, "frontload-predict");
+  std::string ofProfile = "--startup-profile=" + profile;
+  std::string minMatch = "--min-match=" + (options.minMatch.empty() ? "80" : options.minMatch);
+  int status = runInChild([&] {
+    dup2(STDERR_FILENO, STDOUT_FILENO); // builds may read what a compiler prints
+    return become(
+        {program.c_str(), "--finish", ofProfile.c_str(), minMatch.c_str(), "--", output.c_str()});
+  });
+  if (WIFEXITED(status) && WEXITSTATUS(status) == exitVerdict) {
+    sys::fs::remove(output);
+    return exitVerdict;
+  }
+  if (status)
+    note(output + ": its note stays without ranges");
+  return 0;
+}
+
 int main(int argc, char **argv) {
   OwnOptions options;
   ArrayRef<const char *> args(const_cast<const char **>(argv) + 1, argc > 0 ? argc - 1 : 0);
@@ -190,16 +240,25 @@ int main(int argc, char **argv) {
   }
   if (options.mode == Mode::Off)
     return become(words);
-  std::vector<std::string> flags;
+  Additions additions;
   if (std::optional<Refusal> refusal =
-          makeAdditions(options, command, words[compiler.index], compiler.family, flags))
+          makeAdditions(options, command, ArrayRef(words).take_front(compiler.index + 1),
+                        compiler.family, additions))
     return refuse(*refusal);
   SmallVector<const char *, 0> all(words.begin(), behind);
-  for (const std::string &flag : flags)
+  for (const std::string &flag : additions.flags)
     all.push_back(flag.c_str());
   all.append(behind, words.end());
-  // A caller may have used all the room that the system gives to arguments.
-  if (execute(all) == E2BIG && !flags.empty())
-    note(command.output + ": is made without Frontload: there is no room for its flags");
-  return become(words);
+  auto becomeCompiler = [&] {
+    // A caller may have used all the room that the system gives to arguments.
+    if (execute(all) == E2BIG && !additions.flags.empty())
+      note(command.output + ": is made without Frontload: there is no room for its flags");
+    return become(words);
+  };
+  if (additions.profileOfNote.empty())
+    return becomeCompiler();
+  int status = runInChild(becomeCompiler);
+  if (!additions.temporary.empty())
+    sys::fs::remove(additions.temporary);
+  return status ? endAs(status) : finishNote(options, command.output, additions.profileOfNote);
 }

@@ -1,0 +1,196 @@
+//===- other_linker.cpp - what another linker can do for a start -----------===//
+
+#include "cc/other_linker.h"
+#include "base/execute.h"
+#include "profile/profile_file.h"
+#include "program/diagnostics.h"
+#include "program/own_files.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace frontload {
+
+namespace {
+enum class Kind { Bfd, Gold, Lld, Mold };
+
+struct OtherLinker {
+  Kind kind;
+  unsigned version; ///< 100 for each major version, and the minor one
+  std::string name; ///< for messages
+};
+} // namespace
+
+/// The first line that a compiler prints for `question`; empty if it fails.
+static std::string ask(ArrayRef<const char *> compiler, const CompilerCommand &command,
+                       StringRef question) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return "";
+  pid_t child = fork();
+  if (child == 0) {
+    std::vector<const char *> words = compiler.vec();
+    for (const std::string &choice : command.choices)
+      words.push_back(choice.c_str());
+    std::string word = question.str();
+    words.insert(words.end(), {word.c_str(), nullptr});
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    close(STDERR_FILENO);
+    execute_command(const_cast<char **>(words.data()), environ, getenv("PATH"));
+    _exit(exitCannotRun);
+  }
+  close(ends[1]);
+  std::string text;
+  char part[4096];
+  for (ssize_t size; (size = read(ends[0], part, sizeof part)) > 0;)
+    text.append(part, size);
+  close(ends[0]);
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  return status ? "" : StringRef(text).split('\n').first.str();
+}
+
+/// The linker that `ld --version` describes in its first line.
+static std::optional<OtherLinker> linkerOf(StringRef line) {
+  static constexpr std::pair<StringLiteral, Kind> kinds[] = {{"GNU ld (", Kind::Bfd},
+                                                             {"GNU gold (", Kind::Gold},
+                                                             {"LLD ", Kind::Lld},
+                                                             {"mold ", Kind::Mold}};
+  for (auto [mark, kind] : kinds) {
+    size_t at = line.find(mark);
+    if (at == StringRef::npos)
+      continue;
+    // "GNU ld (GNU Binutils for Debian) 2.40", "Debian LLD 19.1.7 (compatible with GNU linkers)"
+    StringRef number = kind == Kind::Bfd || kind == Kind::Gold
+                           ? line.substr(line.rfind(' ') + 1)
+                           : line.substr(at + mark.size()).split(' ').first;
+    unsigned major = 0, minor = 0;
+    StringRef rest = number;
+    rest.consumeInteger(10, major);
+    if (rest.consume_front("."))
+      rest.consumeInteger(10, minor);
+    return OtherLinker{kind, major * 100 + minor,
+                       (mark.split('(').first.rtrim() + " " + number).str()};
+  }
+  return std::nullopt;
+}
+
+static std::unique_ptr<MemoryBuffer> open(StringRef path) {
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return file ? std::move(*file) : nullptr;
+}
+
+/// Whether two ELF files are for the same machine: class, byte order and e_machine.
+static bool isSameMachine(StringRef a, StringRef b) {
+  constexpr size_t machine = 18, size = 20;
+  return a.size() >= size && b.size() >= size && a.starts_with(ELF::ElfMagic) &&
+         a.take_front(ELF::EI_VERSION) == b.take_front(ELF::EI_VERSION) &&
+         a.substr(machine, 2) == b.substr(machine, 2);
+}
+
+/// Writes the names of a profile, in their order, as lld reads them. Returns the path of the file;
+/// empty if it cannot be written.
+static std::string writeOrder(StringRef path) {
+  StartupProfile profile;
+  SmallString<128> order;
+  int file;
+  if (readProfile(path.str(), profile) ||
+      sys::fs::createTemporaryFile("frontload", "order", file, order))
+    return "";
+  raw_fd_ostream out(file, /*shouldClose=*/true);
+  for (const ProfileEntry &entry : profile.entries)
+    if ((entry.kind == EntryKind::Function || entry.kind == EntryKind::Data) &&
+        !entry.name.contains('\n') && !entry.name.starts_with("#"))
+      out << entry.name << '\n';
+  out.close();
+  if (!out.has_error())
+    return order.str().str();
+  out.clear_error();
+  sys::fs::remove(order);
+  return "";
+}
+
+/// Whether the linker packs relative relocations of a program that this C library then starts: the
+/// program has to ask for GLIBC_ABI_DT_RELR, which lld 14 and mold leave out.
+static bool canPack(const OtherLinker &linker, StringRef libc) {
+  if (linker.kind == Kind::Lld ? linker.version < 1500
+                               : linker.kind != Kind::Bfd || linker.version < 238)
+    return false;
+#ifndef __x86_64__
+  if (linker.kind == Kind::Bfd)
+    return false;
+#endif
+  return libc.contains("GLIBC_ABI_DT_RELR");
+}
+
+bool addForOtherLinker(const OwnOptions &options, const CompilerCommand &command,
+                       ArrayRef<const char *> words, StringRef profile, StringRef why,
+                       Additions &additions) {
+  std::optional<OtherLinker> linker = linkerOf(ask(words, command, "-Wl,--version"));
+  auto note = findOwnLibrary("note.o");
+  if (!note || !linker) {
+    consumeError(note.takeError());
+    return false;
+  }
+  auto room = open(*note), start = open(ask(words, command, "-print-file-name=crt1.o"));
+  if (!room || !start || !isSameMachine(room->getBuffer(), start->getBuffer()))
+    return false;
+  std::vector<std::string> added;
+  auto forLinker = [&](const Twine &argument) {
+    additions.flags.insert(additions.flags.end(), {"-Xlinker", argument.str()});
+  };
+  if (linker->kind == Kind::Lld) {
+    additions.temporary = writeOrder(profile);
+    if (!additions.temporary.empty()) {
+      forLinker("--symbol-ordering-file=" + additions.temporary);
+      forLinker("--no-warn-symbol-ordering");
+      added.push_back("an order of symbols");
+    }
+  } else if (auto plugin = findOwnLibrary("frontload-gold.so"); !plugin) {
+    consumeError(plugin.takeError());
+  } else if (linker->kind == Kind::Gold) {
+    forLinker("--plugin=" + *plugin);
+    forLinker("--plugin-opt=profile=" + profile);
+    forLinker("--plugin-opt=min-match=0"); // the note is judged
+    added.push_back("an order of sections");
+  }
+  auto libc = open(ask(words, command, "-print-file-name=libc.so.6"));
+  if (libc && !command.libraries.isStatic && canPack(*linker, libc->getBuffer())) {
+    additions.flags.insert(additions.flags.end(), {"-z", "pack-relative-relocs"});
+    added.push_back("packed relative relocations");
+  }
+  additions.flags.push_back(*note);
+  added.push_back("a note");
+  bool isStatic = command.libraries.isStatic;
+  auto library = findOwnLibrary(isStatic ? StringRef(prefetchArchive) : "libfrontload-prefetch.so");
+  if (!library) {
+    consumeError(library.takeError());
+  } else if (options.wantsPrefetch && !command.isShared && libc) {
+    if (isStatic) {
+      forLinker("-u");
+      forLinker("frontload_prefetch_at_start");
+    }
+    forLinker("--push-state");
+    forLinker("--no-as-needed");
+    additions.flags.push_back(*library);
+    forLinker("--pop-state");
+    added.push_back(sys::path::filename(*library).str());
+  }
+  additions.profileOfNote = profile;
+  frontload::note(command.output + ": " + why + ": " + linker->name + " links it, with " +
+                  join(added, ", "));
+  return true;
+}
+
+} // namespace frontload
