@@ -5,21 +5,21 @@ function(_frontload_misuse target problem)
   _frontload_fail("frontload_target(${target}): ${problem}" "frontload_target(<target>
       [TRAIN COMMAND <command> [<argument>...] [COMMAND ...]... [WORKING_DIRECTORY <folder>]]
       [PROFILE <file>] [UNTIL <symbol>] [READY <option>...] [DATA] [BLOCKS]
-      [INSTRUMENT]
+      [INSTRUMENT] [OWN_LINKER]
       [PREFETCH] [MIN_MATCH <percent>] [PGO [PGO_PROFILE <file or folder>]])")
 endfunction()
 
 # Reads the arguments of the calling function, whose first is `target`, and sets
 #   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE    values, or empty
 #   READY                                        options of frontload record, or empty
-#   DATA BLOCKS INSTRUMENT PREFETCH PGO          ON or OFF; BLOCKS also sets DATA
+#   DATA BLOCKS INSTRUMENT OWN_LINKER PREFETCH PGO    ON or OFF; BLOCKS also sets DATA
 #   COMMANDS                                     their number, and of each <i> from 1 on
 #   COMMAND_<i>                                  what to run; a list, as a custom command takes it
 #
 # A macro, because PARSE_ARGV reads the arguments of the calling function.
 macro(_frontload_parse)
   set(values PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE)
-  set(options DATA BLOCKS INSTRUMENT PREFETCH PGO)
+  set(options DATA BLOCKS INSTRUMENT OWN_LINKER PREFETCH PGO)
   cmake_parse_arguments(PARSE_ARGV 1 given "${options}" "${values}" "READY;TRAIN")
   if(given_KEYWORDS_MISSING_VALUES)
     list(GET given_KEYWORDS_MISSING_VALUES 0 word)
@@ -70,6 +70,10 @@ function(_frontload_check_values target)
     _frontload_fail(
       "frontload_target(${target}): INSTRUMENT cannot be combined with DATA, BLOCKS or UNTIL."
       "An instrumented program ends its startup itself: frontload_startup_done() of <frontload.h>.")
+  endif()
+  if(BLOCKS AND OWN_LINKER)
+    _frontload_fail("frontload_target(${target}): BLOCKS cannot be combined with OWN_LINKER."
+      "Only ld.frontload places basic blocks.")
   endif()
   if(PGO AND INSTRUMENT)
     _frontload_fail("frontload_target(${target}): PGO cannot be combined with INSTRUMENT."

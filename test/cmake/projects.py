@@ -134,7 +134,14 @@ def _said(tool: str, *arguments) -> str:
 
 
 def has_front(path: Path) -> bool:
-    return ".note.frontload" in _said("llvm-readelf", "--notes", path)
+    return noted(path) > 0 and linker(path) == "LLD"
+
+
+def noted(path: Path) -> int:
+    """How many ranges the note of a linked file has; 0 without a note."""
+    data = path.read_bytes()
+    at = data.find(b"Frontload\0\0\0")
+    return 0 if at < 0 else int.from_bytes(data[at + 16:at + 20], "little")
 
 
 def linker(path: Path) -> str:

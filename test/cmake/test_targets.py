@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from projects import APP, HEADER, has_front, is_ordered, linker, names
+from projects import APP, HEADER, dynamic, has_front, is_ordered, linker, names, noted
 
 LTO = "set_target_properties({} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)"
 
@@ -135,7 +135,7 @@ def test_unknown_compiler(project, languages):
 
 @pytest.mark.parametrize("flags", ["", "-flto"])
 def test_gcc_with_lto(project, flags):
-    """Linked plainly, with a warning; fat objects are for any linker."""
+    """Linked by its own linker, which does what it can; fat objects are for any linker."""
     options = {"ipo": LTO, "own": "target_compile_options({} PRIVATE -flto)",
                "fat": "target_compile_options({} PRIVATE -flto -ffat-lto-objects)",
                "without": "target_compile_options({} PRIVATE -fno-lto)\n"
@@ -144,10 +144,28 @@ def test_gcc_with_lto(project, flags):
     said = p.use(f"-DCMAKE_C_FLAGS_RELEASE={flags}")
     plainly = {"ipo", "own"} | ({"plain"} if flags else set())
     for name in plainly:
-        assert f"{name} is linked without a front: gcc's link-time optimization" in said
-    assert "INTERPROCEDURAL_OPTIMIZATION OFF" in said
+        assert f"{name} keeps its linker, because gcc's link-time optimization" in said
+        assert noted(p.built(name)) > 1
     assert fronts(p, options) == options.keys() - plainly
-    assert "gcc's link-time optimization" in p.configure("-DFRONTLOAD=record", code=1)
+    p.configure("-DFRONTLOAD=record")
+    p.build()
+
+
+def test_own_linker(project):
+    """It links as the build says, in both modes, with all that frontload_target can ask for."""
+    p = project().write("""
+add_executable(app main.c greet.c)
+frontload_target(app OWN_LINKER PREFETCH DATA MIN_MATCH 50 TRAIN COMMAND app)
+""")
+    p.configure("-DFRONTLOAD=record")
+    p.train()
+    assert linker(p.built()) == "other" and not noted(p.built())
+    p.use()
+    assert linker(p.built()) == "other" and noted(p.built()) > 1
+    assert "libfrontload-prefetch" in dynamic(p.built())
+    (p.source / "app.startup").unlink()
+    p.build()
+    assert not noted(p.built())
 
 
 START_C = """

@@ -73,7 +73,8 @@ def test_no_warnings(tmp_path, program):
 PACKED, SYMBOLS, SECTIONS = ("packed relative relocations", "an order of symbols",
                              "an order of sections")
 BY_OTHERS = {"-fuse-ld=bfd": [PACKED], "-fuse-ld=gold": [SECTIONS], "-fuse-ld=mold": [],
-             "-flto": [PACKED], f"--ld-path={LLVM / 'ld.lld'}": [SYMBOLS, PACKED]}
+             "-flto": [PACKED],
+             "--own-linker": [PACKED], f"--ld-path={LLVM / 'ld.lld'}": [SYMBOLS, PACKED]}
 
 
 @pytest.mark.parametrize("flag", BY_OTHERS)
@@ -84,16 +85,18 @@ def test_the_linker_of_the_build(tmp_path, program, build, flag):
         need("program:mold")
     if flag == "-fuse-ld=gold" and not (build / "lib/frontload-gold.so").exists():
         pytest.skip("Frontload is built without the plugin for gold")
+    expected = BY_OTHERS[flag]
     compiler, temporary = CLANG if "path" in flag else "gcc", tmp_path / "temporary"
     temporary.mkdir()
+    option, flag = (flag, "-pie") if flag == "--own-linker" else ("--prefetch", flag)
     words = ("env", f"TMPDIR={temporary}", build / "bin/frontload-cc", MODES[1], "--prefetch",
-             compiler, "-O0", "app.c", flag, f"-Wl,-rpath,{build / 'lib'}", "-o", "app")
+             option, compiler, "-O0", "app.c", flag, f"-Wl,-rpath,{build / 'lib'}", "-o", "app")
     contents = []
     for _ in range(2):
         said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True,
                               check=True).stderr
         contents.append((tmp_path / "app").read_bytes())
-    assert all(f"{what}, " in said for what in [*BY_OTHERS[flag], "a note"]), said
+    assert all(f"{what}, " in said for what in [*expected, "a note"]), said
     assert "libfrontload-prefetch.so" in said and "app: asks for" in said
     assert contents[0] == contents[1] and not any(temporary.iterdir())
     check_run(tmp_path / "app")

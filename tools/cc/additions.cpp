@@ -206,7 +206,11 @@ std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCo
       return refusal;
   }
   auto why = whyNotAny(words.back(), family, command);
-  if (auto another = why ? std::nullopt : whyNotOurs(family, command)) {
+  if (auto another = why                   ? std::nullopt
+                     : options.keepsLinker ? std::optional<std::string>("--own-linker")
+                                           : whyNotOurs(family, command)) {
+    if (options.keepsLinker && (!isUse || profile.empty()))
+      return std::nullopt;
     if (isUse && !profile.empty() &&
         addForOtherLinker(options, command, words, profile, *another, additions))
       return std::nullopt;

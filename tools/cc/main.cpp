@@ -45,6 +45,9 @@ options:
                          output is linked without a front
   --prefetch             make programs read their front in one go when they start (see
                          ld.frontload --front-prefetch)
+  --own-linker           keep the linker of the build, which does what it can: an order, packed
+                         relocations, and a note of what a start touches. This is the default
+                         where the build names another linker
   --min-match=PERCENT    fail if fewer of a profile's names are found (default: 80; 0: never)
   --no-section-flags     compile as the build says, without -ffunction-sections -fdata-sections
   --link-log=FILE        append a line of JSON for each link, as in compile_commands.json

@@ -82,6 +82,8 @@ std::optional<Refusal> readOwnOptions(ArrayRef<const char *> &args, OwnOptions &
         return refusal;
     } else if (arg == "--prefetch") {
       options.wantsPrefetch = true;
+    } else if (arg == "--own-linker") {
+      options.keepsLinker = true;
     } else if (arg == "--no-section-flags") {
       options.addsSectionFlags = false;
     } else if (arg == "--help") {

@@ -24,6 +24,7 @@ struct OwnOptions {
   std::string minMatch;               ///< a number, or empty
   std::string linkLog;
   bool wantsPrefetch = false;
+  bool keepsLinker = false;
   bool addsSectionFlags = true;
   bool isHelp = false, isVersion = false;
 };
