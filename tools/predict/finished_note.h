@@ -9,7 +9,9 @@
 
 #pragma once
 
+#include "elf/linked_file.h"
 #include "plan/front_note.h"
+#include "predict/prediction.h"
 #include "predict/startup_pages.h"
 
 namespace frontload {

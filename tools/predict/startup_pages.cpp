@@ -23,8 +23,6 @@ static constexpr size_t maxString = 4096;
 static constexpr uint64_t mostCode = 4;
 /// Where less than one byte in this number is touched, most pages of a datum are not.
 static constexpr uint64_t mostSparse = 16;
-/// There is at most one guessed page for this number of others.
-static constexpr uint64_t mostGuessed = 20;
 /// Only these functions read the tables for unwinding. A file that does not contain them has no
 /// sign of it.
 static constexpr StringLiteral unwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace",
@@ -130,7 +128,7 @@ public:
       : named(withSymbols), profile(p), file(std::move(linked)), symbols(named.getBuffer()),
         pages(file) {}
 
-  Expected<StartupPages> find() {
+  Expected<StartupPages> find(uint64_t mostGuessed) {
     if (symbols.sorted.empty())
       return createStringError("is stripped: it has no symbol table");
     resolve();
@@ -153,7 +151,7 @@ public:
       if (is_contained(unwinders, entry.name))
         unwind(ArrayRef(functions).take_front(size_t(next - functions.begin())));
     }
-    addGuesses();
+    addGuesses(mostGuessed);
     result.ranges = std::move(pages.ranges);
     return std::move(result);
   }
@@ -163,7 +161,7 @@ private:
   Error load();
   Function enter(const Symbol &symbol);
   void use(const ProfileEntry &entry, ArrayRef<Symbol> places);
-  void addGuesses();
+  void addGuesses(uint64_t mostGuessed);
   void refer(const ProfileEntry &entry, uint64_t address);
   void unwind(ArrayRef<Function> before);
 
@@ -350,7 +348,7 @@ void Touches::unwind(ArrayRef<Function> before) {
 
 /// What may not be touched comes last, the cheapest for each expected fault first, as long as all
 /// that is little.
-void Touches::addGuesses() {
+void Touches::addGuesses(uint64_t mostGuessed) {
   llvm::stable_sort(guesses, llvm::less_first());
   const uint64_t most = pages.count() + pages.count() / mostGuessed;
   for (const auto &[cost, touched] : guesses)
@@ -359,11 +357,11 @@ void Touches::addGuesses() {
 }
 
 Expected<StartupPages> startupPages(StringRef program, MemoryBufferRef symbols,
-                                    const StartupProfile &profile) {
+                                    const StartupProfile &profile, uint64_t mostGuessed) {
   auto segments = readSegments(program);
   if (!segments)
     return segments.takeError();
-  return Touches({program, std::move(*segments)}, symbols, profile).find();
+  return Touches({program, std::move(*segments)}, symbols, profile).find(mostGuessed);
 }
 
 void printStartupPages(StringRef path, const StartupPages &pages) {
