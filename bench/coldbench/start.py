@@ -1,8 +1,8 @@
 """bench/start: the effect of a reading list on the start of any command, all of its files cold.
 
 The files that the command opens lie on a separate device. The command starts from there as it is,
-with all of its files requested as a whole, and with a list of its touches (frontload record
---files), round by round. Before each start we verify that no page of any file is in memory.
+with all of its files requested as a whole, with a list of its touches (frontload record --files),
+and with what frontload-run --learn has learnt of one cold start, round by round. Before each start we verify that no page of any file is in memory.
 Variants of the command, such as one with libraries that have a front, start in the same rounds,
 each without a list and with its own.
 """
@@ -10,8 +10,10 @@ each without a list and with its own.
 import argparse
 import os
 import shlex
+import shutil
 import statistics
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -32,6 +34,7 @@ from coldbench.measure import requests
 from coldbench.show import columns, document
 
 AS_IT_IS, WHOLE, LIST, BY_BLOCKS = "as it is", "whole files", "list", "list by blocks"
+LEARNT = "learnt"
 DEVICES = "hdd", "lazy"
 
 
@@ -71,7 +74,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def _variant(text: str) -> tuple[str, list[str]]:
     name, equals, words = text.partition("=")
-    if not name or not equals or not words.strip() or name in (AS_IT_IS, WHOLE, LIST):
+    if not name or not equals or not words.strip() or name in (AS_IT_IS, WHOLE, LIST, LEARNT):
         raise argparse.ArgumentTypeError(f"{text}: is not NAME=COMMAND, or the name is taken")
     return name, shlex.split(words)
 
@@ -95,12 +98,13 @@ class Way:
     usual: list[str]  # without
     touched: Path  # the list of its touches
     planned: str  # the way of the prediction
+    learns: bool = False
 
 
 def ways_to_start(started: dict[str, tuple[list[str], ReadingList]], lists: Path,
                   device: str) -> dict[str, Way]:
-    """All ways: each command as it is and with its list; the first also with whole files and, where
-    the file system reports their places, with its list in that order."""
+    """All ways: each command as it is and with its list; the first also with whole files, with what
+    was learnt and, where the file system reports their places, with its list in that order."""
     found = {}
     for name, (words, touched) in started.items():
         path = lists / str(len(found))
@@ -113,6 +117,8 @@ def ways_to_start(started: dict[str, tuple[list[str], ReadingList]], lists: Path
         all_of_them.write_bytes(listing.to_bytes(whole(touched)))
         found[WHOLE] = _by_list(words, all_of_them, device)
         found[LIST] = _by_list(words, path, device)
+        found[LEARNT] = Way([str(tools.tool("frontload-run")), "--learn", f"--device={device}", "--",
+                             *words], words, path, planning.LIST, learns=True)
         if (in_order := blocks.in_order(touched, files)) != files:
             by_blocks = lists / "blocks"
             by_blocks.write_bytes(listing.to_bytes(touched, in_order))
@@ -143,6 +149,8 @@ def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, roun
         for number, order in enumerate(orders(len(names), rounds, seed=1), 1):
             for name in (names[index] for index in order):
                 progress(f"{device}: {name}, round {number}")
+                if ways[name].learns:
+                    _learn(launcher, ways[name], opened, counter, Path(lists) / "state")
                 found[name].append(_cold(launcher, ways[name], opened, counter))
         return found, predicted
 
@@ -156,6 +164,21 @@ def _predicted(way: Way, device: str) -> dict[str, int]:
 
 def _requests(counter: Path) -> int | None:
     return requests.parse(counter.read_text())[0].reads if counter.exists() else None
+
+
+def _learn(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path, state: Path) -> None:
+    """One cold start, of which the next one knows."""
+    os.environ["XDG_STATE_HOME"] = str(state)
+    shutil.rmtree(state, ignore_errors=True)
+    state.mkdir()
+    _cold(launcher, way, opened, counter)
+    # The list is written when the start is over.
+    for _ in range(100):
+        if list(state.glob("frontload/*.files")):
+            return
+        time.sleep(0.1)
+    raise errors.Failure("frontload-run --learn has learnt nothing",
+                         note="frontload-run --verbose --learn prints why")
 
 
 def _cold(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path) -> Start:

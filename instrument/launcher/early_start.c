@@ -3,11 +3,12 @@
  * takes 0.25 ms in the virtual machine here. The exec of a program without libc costs 0.05 ms.
  *
  * The linker makes frontload_run_start the entry of frontload-run. main() handles all other cases,
- * and reports them: options other than --files and --device, an unusable list, a command that
- * cannot be run.
+ * and reports them: other options than --files, --learn and --device, an unusable list, a start
+ * that is to be watched, a command that cannot be run.
  */
 #include "base/execute.h"
 #include "base/text.h"
+#include "learnt_list.h"
 #include "prefetch/reading_list.h"
 
 #include <stdbool.h>
@@ -19,7 +20,9 @@ bool listWasAskedFor;
 __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack) {
   char **argument = (char **)(stack + 2);
   char **environment = (char **)(stack + 1) + *stack + 1;
-  const char *path = NULL, *value, *folders = NULL;
+  struct learnt_list learnt;
+  bool learns = false;
+  const char *path = NULL, *value;
   const struct device_kind *device = NULL;
   if (*stack < 2)
     return;
@@ -30,15 +33,24 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
     }
     if ((value = after(*argument, "--files=")))
       path = value;
+    else if (same_string(*argument, "--learn"))
+      learns = true;
     else if (!(value = after(*argument, "--device=")) || !(device = device_kind_named(value)))
       return;
   }
-  for (char **each = environment; *each && !folders; ++each)
-    folders = after(*each, "PATH=");
-  if (!path || !*argument || !folders)
+  const char *folders = value_of(environment, "PATH=");
+  if (!*argument || !folders)
+    return;
+  if (learns) {
+    if (!find_learnt_list(&learnt, *argument, environment) || !learnt_folder_is_ours(&learnt) ||
+        learnt_list_is_due(&learnt))
+      return;
+    path = learnt.path;
+  }
+  if (!path)
     return;
   const int resident = reading_list_is_resident(path);
-  if (resident < 0)
+  if (resident < 0 || (learns && !resident))
     return;
   if (!resident)
     reading_list_ask_apart(path, device, NULL);

@@ -9,11 +9,16 @@
  * --files: a reading list names the parts of all files that a startup reads
  * (prefetch/reading_list.h). A detached process asks for them while the command starts. Most runs
  * with a list do not come as far as main(): see early_start.c.
+ *
+ * --learn: the list is what earlier starts of the program have touched (learn.h). It is asked for
+ * behind the program's front, and this start is watched.
  */
 #define _GNU_SOURCE
 #include "base/elf_start.h"
 #include "base/execute.h"
 #include "command_line.h"
+#include "learn.h"
+#include "learnt_list.h"
 #include "prefetch/front.h"
 #include "prefetch/reading_list.h"
 
@@ -26,7 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,30 +61,6 @@ static void prefetch(const char *path) {
   struct front front;
   int error = prefetch_path(path, &front);
   tell(path, &front, error);
-}
-
-static bool canRun(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Finds the command as execute_command() will; false if it does not exist or will not be run. It
- * must be the same file, because its dynamic linker is run. */
-static bool findCommand(const char *command, char path[PATH_MAX]) {
-  const char *folders = getenv("PATH");
-  if (strchr(command, '/'))
-    return snprintf(path, PATH_MAX, "%s", command) < PATH_MAX && canRun(path);
-  if (!folders)
-    folders = USUAL_FOLDERS;
-  for (const char *folder = folders;; ++folder) {
-    int size = (int)strcspn(folder, ":");
-    if (snprintf(path, PATH_MAX, "%.*s%s%s", size, folder, size ? "/" : "", command) < PATH_MAX &&
-        canRun(path))
-      return true;
-    folder += size;
-    if (!*folder)
-      return false;
-  }
 }
 
 /* Finds the program's dynamic linker. False if it has none, or is not ELF. */
@@ -169,6 +149,7 @@ static void prefetchNeededLibraries(char *program) {
 }
 
 static const char *listPath;
+static struct learnt_list learnt;
 
 static void tellProblem(int error) {
   fprintf(stderr, "frontload-run: warning: %s: %s\n", listPath,
@@ -197,8 +178,50 @@ static void askForList(const struct device_kind *device) {
     reading_list_ask_apart(listPath, device, verbose ? describe : NULL);
 }
 
-const char usage[] = "usage: frontload-run [--verbose] [--files=LIST [--device=KIND]] [--] COMMAND "
-                     "[ARGUMENT...]\n";
+/* Asks for the program's front and for what was learnt, if that is not in memory, or for all fronts
+ * and the list `listPath` while nothing was learnt. Then watches the start. */
+static void learn(const char *command, const struct device_kind *device, bool home) {
+  if (!find_learnt_list(&learnt, command, environ)) {
+    fprintf(stderr, "frontload-run: warning: nothing can be learnt: %s\n",
+            *learnt.folder ? "the command cannot be run"
+                           : "neither XDG_STATE_HOME nor HOME is an absolute path");
+    return;
+  }
+  const int error = learn_prepare(&learnt);
+  const int resident = error ? -error : reading_list_is_resident(learnt.path);
+  if (resident == 0)
+    prefetch(learnt.command);
+  if (resident >= 0)
+    listPath = learnt.path;
+  if (listPath)
+    askForList(device);
+  else {
+    prefetch(learnt.command);
+    prefetchNeededLibraries(learnt.command);
+  }
+  if (verbose && error)
+    fprintf(stderr, "frontload-run: warning: %s: nothing can be learnt: %s\n", learnt.folder,
+            strerror(error));
+  else if (!error && !learn_apart(&learnt, home, verbose) && verbose)
+    fprintf(stderr, "frontload-run: warning: nothing can be learnt: process 1 would not reap the "
+                    "process that watches\n");
+}
+
+/* --forget: of one program, or of all. */
+static int forget(const char *command) {
+  const bool isFound =
+      command ? find_learnt_list(&learnt, command, environ) : find_learnt_folder(&learnt, environ);
+  const int error = isFound ? learn_forget(&learnt, command ? learnt.path : NULL) : ENOENT;
+  if (error)
+    fprintf(stderr, "frontload-run: error: %s: cannot be forgotten: %s\n",
+            command ? command : learnt.folder, strerror(error));
+  return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+const char usage[] =
+    "usage: frontload-run [--verbose] [--learn] [--files=LIST] [--device=KIND] [--] "
+    "COMMAND [ARGUMENT...]\n"
+    "       frontload-run --forget [COMMAND]\n";
 const char help[] =
     "\n"
     "Asks the kernel for the front of a command, and for the fronts of the libraries it needs, if\n"
@@ -207,6 +230,10 @@ const char help[] =
     "\n"
     "options:\n"
     "  --files=LIST   ask for what this reading list names (frontload record --files)\n"
+    "  --learn        watch this start, and ask for what earlier ones have touched; --learn=home\n"
+    "                 also learns files in home folders that are not the program's own. Lists are\n"
+    "                 in $XDG_STATE_HOME/frontload (default: ~/.local/state/frontload)\n"
+    "  --forget       delete what was learnt of COMMAND, or all of it\n"
     "  --device=KIND  hdd, emmc, ssd, nfs or lazy: which gaps of a list are read along (default:\n"
     "                 as the file system and its disk say)\n"
     "  --verbose      show on stderr what is prefetched\n"
@@ -216,6 +243,7 @@ const char help[] =
     "examples:\n"
     "  frontload-run -- ./app --its arguments\n"
     "  frontload-run --files=app.files -- ./app --its arguments\n"
+    "  frontload-run --learn -- ./app --its arguments\n"
     "\n"
     "exit status:\n"
     "  2    the command line is wrong; otherwise the status is that of the command\n"
@@ -225,9 +253,11 @@ const char help[] =
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"verbose", no_argument, NULL, 'v'},      {"files", required_argument, NULL, 'f'},
+      {"learn", optional_argument, NULL, 'l'},  {"forget", no_argument, NULL, 'g'},
       {"device", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'},
       {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0}};
   const struct device_kind *device = NULL;
+  bool learns = false, takesHome = false, forgets = false;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
     if (answerAbout(option))
@@ -236,12 +266,21 @@ int main(int argc, char **argv) {
       verbose = true;
     else if (option == 'f')
       listPath = optarg;
+    else if (option == 'g')
+      forgets = true;
+    else if (option == 'l' && (!optarg || strcmp(optarg, "home") == 0)) {
+      learns = true;
+      takesHome = optarg != NULL;
+    } else if (option == 'l')
+      return usageError("--learn=", "can only be --learn=home");
     else if (option != 'd')
       return usageError(refused(argv), ": unknown option, or a value too many or too few");
     else if (!(device = device_kind_named(optarg)))
       return usageError("--device: ", "is hdd, emmc, ssd, nfs or lazy");
   }
   char **command = argv + optind;
+  if (forgets)
+    return forget(*command);
   if (!*command)
     return usageError("", "no command was given");
   /* The command runs even if our messages have no reader. */
@@ -249,9 +288,11 @@ int main(int argc, char **argv) {
   const struct sigaction ignored = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignored, &ofCommand);
   char program[PATH_MAX];
-  if (listPath && !listWasAskedFor)
+  if (learns && !listWasAskedFor)
+    learn(*command, device, takesHome);
+  else if (listPath && !listWasAskedFor)
     askForList(device);
-  else if (!listPath && findCommand(*command, program)) {
+  else if (!listPath && find_command(*command, getenv("PATH"), program)) {
     prefetch(program);
     prefetchNeededLibraries(program);
   }

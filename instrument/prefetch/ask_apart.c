@@ -89,24 +89,40 @@ static void let_go(bool of_stderr) {
     if (fd != 2 || of_stderr)
       SYS(dup3, nothing, fd);
   SYS(close_range, 3, -1L);
-  SYS(prctl, PR_SET_NAME, "frontload-list");
 }
 
-void reading_list_ask_apart(const char *path, const struct device_kind *device,
-                            void (*describe)(int error, const struct asked *)) {
-  if (adopts_orphans() || !orphans_are_reaped()) {
-    ask(path, device, false, describe);
-    return;
-  }
+bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument) {
+  if (adopts_orphans() || !orphans_are_reaped())
+    return false;
   const long child = fork_without_signal();
   if (child == 0) {
     if (fork_without_signal() == 0) {
-      let_go(!describe);
-      ask(path, device, true, describe);
+      let_go(!keeps_stderr);
+      SYS(prctl, PR_SET_NAME, name);
+      work(argument);
     }
     end_process();
   }
   /* The child ends at once. A signal may come in between. */
   while (child > 0 && SYS(wait4, child, 0, __WCLONE) == -EINTR)
     ;
+  return true;
+}
+
+struct question {
+  const char *path;
+  const struct device_kind *device;
+  void (*describe)(int error, const struct asked *);
+};
+
+static void ask_and_count(void *argument) {
+  const struct question *question = argument;
+  ask(question->path, question->device, true, question->describe);
+}
+
+void reading_list_ask_apart(const char *path, const struct device_kind *device,
+                            void (*describe)(int error, const struct asked *)) {
+  struct question question = {path, device, describe};
+  if (!run_apart("frontload-list", describe != NULL, ask_and_count, &question))
+    ask(path, device, false, describe);
 }

@@ -13,26 +13,13 @@
 #define SYS_cachestat 451
 #endif
 
-static const char MAGIC[] = "frontload-files 1\n";
+static const char MAGIC[] = READING_LIST_MAGIC;
 static const char FILE_LINE[] = "file\t", PROBE_LINE[] = "probe ";
 
 /* The part of a list that is searched for probes: 8 with paths of usual lengths. */
 enum { BEGINNING = 4096 };
 
-/* A piece of a list: a line, without its end, or all lines that are left. */
-struct line {
-  const char *begin, *end;
-};
-
-/* The file of a line `file`, to which the next ranges belong. */
-struct listed {
-  char path[PATH_MAX];
-  uint64_t size, seconds, nanoseconds;
-  bool is_elf; /* it had a build-id */
-};
-
-/* Takes the next line off `rest`; false if there is none. The last line may lack its end. */
-static bool next_line(struct line *line, struct line *rest) {
+bool next_line(struct line *line, struct line *rest) {
   line->begin = line->end = rest->begin;
   while (line->end < rest->end && *line->end != '\n')
     ++line->end;
@@ -40,18 +27,15 @@ static bool next_line(struct line *line, struct line *rest) {
   return line->begin < rest->end;
 }
 
-static bool starts_with(const struct line *line, const char *start) {
+bool starts_with(const struct line *line, const char *start) {
   const size_t size = string_size(start);
   return (size_t)(line->end - line->begin) >= size &&
          same_bytes((const unsigned char *)line->begin, (const unsigned char *)start, size);
 }
 
-static bool is_range(const struct line *line) {
-  return line->begin < line->end && *line->begin == '\t';
-}
+bool is_range(const struct line *line) { return line->begin < line->end && *line->begin == '\t'; }
 
-/* Takes a number of at most 18 digits off a line. */
-static bool take_number(struct line *line, uint64_t *number) {
+bool take_number(struct line *line, uint64_t *number) {
   const char *begin = line->begin;
   for (*number = 0; line->begin < line->end && *line->begin >= '0' && *line->begin <= '9';
        ++line->begin)
@@ -102,23 +86,25 @@ static bool take_path(struct line *line, char path[PATH_MAX]) {
   return !text.overflow && *path == '/';
 }
 
-static bool parse_file(struct line line, struct listed *file) {
+bool parse_file(struct line line, struct listed *file) {
   line.begin += sizeof FILE_LINE - 1;
   if (!take_path(&line, file->path) || !take_char(&line, '\t') ||
       !take_number(&line, &file->size) || !take_char(&line, '\t') ||
       !take_number(&line, &file->seconds) || !take_char(&line, '.') ||
       !take_number(&line, &file->nanoseconds) || !take_char(&line, '\t') || line.begin == line.end)
     return false;
-  file->is_elf = *line.begin != '-';
+  file->build_id = line.begin;
+  while (line.begin < line.end && *line.begin != '\t')
+    ++line.begin;
+  file->build_id_size = (size_t)(line.begin - file->build_id);
   return true;
 }
 
-/* Reads a range of a file that begins at `min_begin` or behind it. */
-static bool parse_range(struct line line, const struct listed *file, uint64_t min_begin,
-                        struct range *range) {
+bool parse_range(struct line *line, const struct listed *file, uint64_t min_begin,
+                 struct range *range) {
   uint64_t size;
-  if (!take_char(&line, '\t') || !take_number(&line, &range->begin) || !take_char(&line, '+') ||
-      !take_number(&line, &size) || !take_char(&line, '\t'))
+  if (!take_char(line, '\t') || !take_number(line, &range->begin) || !take_char(line, '+') ||
+      !take_number(line, &size) || !take_char(line, '\t'))
     return false;
   range->end = range->begin + size;
   return size > 0 && range->begin >= min_begin && range->begin <= file->size &&
@@ -243,8 +229,8 @@ int reading_list_is_resident(const char *path) {
   return starts_with(&list, MAGIC) ? probes_are_resident(list) : -EBADMSG;
 }
 
-/* Reads a list into memory. If it were mapped, truncating the file would end us. */
-static int read_list(const char *path, struct line *list) {
+/* If the list were mapped, truncating the file would end us. */
+int read_list(const char *path, struct line *list) {
   size_t all;
   int fd = open_list(path, &all);
   if (fd < 0)
@@ -362,7 +348,7 @@ static bool begin_file(struct asking *asking, const struct line *line) {
     ++asking->asked->changed;
     struct front front;
     /* A newer build of the file may have a front. */
-    if (asking->file.is_elf && asking->asked->bytes < asking->budget &&
+    if (*asking->file.build_id != '-' && asking->asked->bytes < asking->budget &&
         prefetch_front(asking->fd, &front) == 0)
       asking->asked->bytes += front.was_resident ? 0 : front.asked;
     sys_close(asking->fd);
@@ -384,9 +370,9 @@ static uint64_t resident_bytes(int fd, uint64_t begin, uint64_t end) {
   return error ? 0 : counts[0] * MIN_PAGE;
 }
 
-static bool add_range(struct asking *asking, const struct line *line) {
+static bool add_range(struct asking *asking, struct line *line) {
   struct range range;
-  if (!parse_range(*line, &asking->file, asking->last, &range))
+  if (!parse_range(line, &asking->file, asking->last, &range))
     return false;
   asking->last = range.end;
   if (asking->fd < 0)

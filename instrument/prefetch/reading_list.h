@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "front.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,3 +58,38 @@ int reading_list_ask(const char *path, const struct device_kind *device, uint64_
  * but the error output. */
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *));
+
+/* Runs `work` in such a detached process, which keeps no descriptor but, if `keeps_stderr`, the
+ * error output. False if there can be none. */
+bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument);
+
+/* The text of a list, for callers that merge lists. */
+
+#define READING_LIST_MAGIC "frontload-files 1\n"
+
+/* A piece of a list: a line, without its end, or all lines that are left. */
+struct line {
+  const char *begin, *end;
+};
+
+/* The file of a line `file`, to which the next ranges belong. */
+struct listed {
+  char path[PATH_MAX];
+  uint64_t size, seconds, nanoseconds;
+  const char *build_id; /* in the list's text: digits, or `-` */
+  size_t build_id_size;
+};
+
+/* Reads a list into memory of its own. Returns 0 or a negative errno, as reading_list_ask does. */
+int read_list(const char *path, struct line *list);
+/* Takes the next line off `rest`; false if there is none. The last line may lack its end. */
+bool next_line(struct line *line, struct line *rest);
+bool starts_with(const struct line *line, const char *start);
+/* Takes a number of at most 18 digits off a line. */
+bool take_number(struct line *line, uint64_t *number);
+/* Reads a line that starts with `file`. */
+bool parse_file(struct line line, struct listed *file);
+bool is_range(const struct line *line);
+/* Takes a range of a file that begins at `min_begin` or behind it off a line, up to the rank. */
+bool parse_range(struct line *line, const struct listed *file, uint64_t min_begin,
+                 struct range *range);

@@ -1,0 +1,442 @@
+/* See learn.h. */
+#define _GNU_SOURCE
+#include "learn.h"
+
+#include "base/elf_start.h"
+#include "base/notes.h"
+#include "clock.h"
+#include "prefetch/reading_list.h"
+#include "watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+  MAX_LIST = 512 << 10, /* bytes of a list */
+  MAX_LISTS = 128,      /* so all lists have at most 64 MiB */
+  TOUCHED = 2,          /* weights: see learn.h */
+  MAX_WEIGHT = 8,
+  PROBES = 8,
+  STALE_SECONDS = 60, /* after this time, a writer is taken for dead */
+  SHARE = 100,        /* one part in so many of the start's processor time is ours, */
+  WAIT_SHARE = 300,   /* and of the time that it takes */
+};
+#define FIXED_NS (5 * NS_PER_MS) /* and this, once */
+#define SLOW_NS                                                                                    \
+  (1000 * NS_PER_MS)                /* such a start is looked at before all of its list is mapped, \
+                                     */
+#define PAUSE_NS (20 * NS_PER_MS)   /* and one that has mapped nothing new for this time */
+#define QUIET_NS (3000 * NS_PER_MS) /* after this time without anything new, a start is over */
+#define MAX_NS (60000 * NS_PER_MS)
+
+struct learner {
+  const struct learnt_list *list;
+  pid_t command;
+  bool home, verbose;
+  bool is_whole; /* nothing was touched after the last look, as far as samples tell */
+  unsigned looks;
+  uint64_t known, seen, listed; /* pages: of the old list, of this start, of the new list */
+  unsigned starts;
+};
+
+static int64_t own_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Watches until the end of the start. The pauses between samples grow with the start's age. A look
+ * comes if what is mapped has grown by one part in 128, as far as the budget allows. */
+static void watch_start(struct learner *learner, struct watch *watch) {
+  const int64_t begin = now_ns();
+  int64_t last = begin, grown = begin, cost = 0, looked = 0, pause = NS_PER_MS;
+  struct pollfd command = {(int)SYS(pidfd_open, learner->command, 0), POLLIN, 0};
+  uint64_t memory = 0, growth = 0;
+  for (;;) {
+    const struct timespec wait = {pause / 1000000000, pause % 1000000000};
+    if (ppoll(&command, command.fd >= 0, &wait, NULL) > 0)
+      command.fd = -1;
+    const size_t processes = watch_sample(watch);
+    const int64_t now = now_ns(), age = now - begin;
+    if (!processes || age > MAX_NS)
+      break;
+    if (watch->memory != memory)
+      grown = now;
+    last = now;
+    memory = watch->memory;
+    growth = watch->growth;
+    const int64_t budget = FIXED_NS + watch->processor_ns / SHARE + age / WAIT_SHARE;
+    /* With a list, all of it is mapped at once, and only the end is new. */
+    const bool is_time =
+        memory * 8 >= learner->known * 7 || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
+    const bool is_due = is_time && growth * 128 > memory;
+    if (is_due && (!learner->looks || own_ns() + cost < budget)) {
+      const int64_t before = own_ns();
+      watch_look(watch);
+      ++learner->looks;
+      cost = own_ns() - before;
+      looked += cost;
+      growth = 0;
+    }
+    if (now - grown > QUIET_NS)
+      break;
+    pause = is_time && (own_ns() - looked) * 2 < budget ? age / 32 : age / 6;
+    pause = pause < NS_PER_MS ? NS_PER_MS : pause;
+  }
+  learner->is_whole =
+      learner->looks && growth * 32 <= memory && (now_ns() - last) * 8 <= last - begin;
+}
+
+/* Digits of the build-id of an ELF file, or "-"; allocated. */
+static char *build_id_of(const char *path) {
+  struct elf_start start;
+  char *text = NULL;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const unsigned segments = fd >= 0 && elf_start_read(fd, &start) == 0 ? start.segments : 0;
+  if (fd >= 0)
+    close(fd);
+  for (unsigned i = 0; i < segments && !text; ++i) {
+    Elf64_Phdr segment;
+    struct note note;
+    elf_start_segment(&start, i, &segment);
+    if (segment.p_type != PT_NOTE || segment.p_offset > start.size ||
+        segment.p_filesz > start.size - segment.p_offset)
+      continue;
+    struct notes notes = {start.bytes + segment.p_offset, segment.p_filesz,
+                          note_alignment(segment.p_align)};
+    while (!text && next_note(&notes, &note))
+      if (is_note(&note, NT_GNU_BUILD_ID, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) &&
+          note.descriptor_size <= 64 && (text = calloc(2 * note.descriptor_size + 1, 1)))
+        for (size_t byte = 0; byte < note.descriptor_size; ++byte)
+          sprintf(text + 2 * byte, "%02x", note.descriptor[byte]);
+  }
+  return text && *text ? text : strdup("-");
+}
+
+/* The file that a line of the old list is about, with what is known of it; NULL if it is another
+ * one by now. */
+static struct seen_file *known_file(struct watch *watch, const struct line *line) {
+  struct listed listed;
+  if (!parse_file(*line, &listed))
+    return NULL;
+  struct seen_file *file = watch_file(watch, listed.path);
+  if (!file)
+    return NULL;
+  char *build_id = strndup(listed.build_id, listed.build_id_size);
+  const bool is_same_time = file->size == listed.size && file->seconds == listed.seconds &&
+                            file->nanoseconds == listed.nanoseconds;
+  if (!file->build_id)
+    file->build_id = is_same_time ? build_id : build_id_of(file->path);
+  const bool is_same = is_same_time || (file->size == listed.size && build_id && file->build_id &&
+                                        *build_id != '-' && !strcmp(build_id, file->build_id));
+  if (file->build_id != build_id)
+    free(build_id);
+  return is_same ? file : NULL;
+}
+
+/* Adds the old weights to what was seen. `watches`: only watches the folders of files that earlier
+ * starts have read. */
+static void take_old(struct learner *learner, struct watch *watch, bool watches) {
+  struct line all, rest, line;
+  if (read_list(learner->list->path, &all) != 0)
+    return;
+  rest = all;
+  if (all.end - all.begin > MAX_LIST)
+    rest.begin = rest.end;
+  struct seen_file *file = NULL;
+  struct listed listed;
+  struct range range;
+  uint64_t rank, weight;
+  while (next_line(&line, &rest)) {
+    if (starts_with(&line, "runs ")) {
+      line.begin += 5;
+      if (take_number(&line, &weight))
+        learner->starts = weight < 999999999 ? (unsigned)weight : 999999999;
+    } else if (starts_with(&line, "file\t")) {
+      listed.size = 0;
+      file = !parse_file(line, &listed) ? NULL : watches ? NULL : known_file(watch, &line);
+    } else if (is_range(&line) && listed.size) {
+      if (!parse_range(&line, &listed, 0, &range) || !take_number(&line, &rank) ||
+          *line.begin++ != '\t' || !take_number(&line, &weight))
+        continue;
+      if (watches)
+        learner->known += (range.end - range.begin) / WATCH_PAGE;
+      if (watches && starts_with(&line, "\tread"))
+        watch_folder_of(watch, listed.path);
+      for (uint64_t page = range.begin / WATCH_PAGE;
+           file && page < (range.end + WATCH_PAGE - 1) / WATCH_PAGE && page < file->page_count;
+           ++page)
+        file->pages[page] = (uint8_t)((file->pages[page] & WATCH_SEEN) |
+                                      (weight < MAX_WEIGHT ? weight : MAX_WEIGHT));
+      if (file && !file->mapped)
+        *(starts_with(&line, "\tread") ? &file->read : &file->mapped) = true;
+    }
+  }
+  SYS(munmap, all.begin, all.end - all.begin + 1);
+}
+
+/* Makes new weights of old ones. */
+static void weigh(struct learner *learner, struct watch *watch) {
+  for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
+    for (uint64_t page = 0; file->pages && page < file->page_count; ++page) {
+      const uint8_t old = file->pages[page] & (uint8_t)~WATCH_SEEN;
+      if (file->pages[page] & WATCH_SEEN) {
+        file->pages[page] = old + TOUCHED < MAX_WEIGHT ? old + TOUCHED : MAX_WEIGHT;
+        ++learner->seen;
+      } else if (old && learner->is_whole)
+        file->pages[page] = old - 1;
+    }
+}
+
+/* A path with the escapes of a list. */
+static void write_path(FILE *to, const char *path) {
+  for (; *path; ++path)
+    if (*path == '\\' || *path == '\t' || *path == '\n')
+      fprintf(to, "\\%c", *path == '\t' ? 't' : *path == '\n' ? 'n' : '\\');
+    else if ((unsigned char)*path < ' ' || *path == 0x7f)
+      fprintf(to, "\\x%02x", (unsigned char)*path);
+    else
+      putc(*path, to);
+}
+
+/* Writes the pages of at least this weight. */
+static void write_pages(struct learner *learner, struct watch *watch, uint8_t min_weight,
+                        FILE *to) {
+  uint64_t rank = 0, all = 0;
+  for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
+    for (uint64_t page = 0; file->pages && page < file->page_count; ++page)
+      all += file->pages[page] >= min_weight;
+  fprintf(to, READING_LIST_MAGIC "runs %u\n", learner->starts + 1);
+  /* Evenly: of `all` pages, those with the odd multiples of all / 16 before them. */
+  unsigned probe = 0;
+  for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
+    for (uint64_t page = 0; file->pages && page < file->page_count; ++page)
+      if (file->pages[page] >= min_weight && rank++ >= (2 * probe + 1) * all / (2 * PROBES) &&
+          probe < PROBES) {
+        ++probe;
+        fprintf(to, "probe %" PRIu64 " ", page * WATCH_PAGE);
+        write_path(to, file->path);
+        putc('\n', to);
+      }
+  rank = 0;
+  for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file) {
+    bool is_begun = false;
+    for (uint64_t page = 0, end; file->pages && page < file->page_count; page = end) {
+      const uint8_t weight = file->pages[page];
+      for (end = page + 1; end < file->page_count && file->pages[end] == weight;)
+        ++end;
+      if (weight < min_weight)
+        continue;
+      if (!is_begun) {
+        if (!file->build_id)
+          file->build_id = build_id_of(file->path);
+        fputs("file\t", to);
+        write_path(to, file->path);
+        fprintf(to, "\t%" PRIu64 "\t%" PRIu64 ".%09" PRIu64 "\t%s\n", file->size, file->seconds,
+                file->nanoseconds, file->build_id ? file->build_id : "-");
+        is_begun = true;
+      }
+      const uint64_t last = end * WATCH_PAGE < file->size ? end * WATCH_PAGE : file->size;
+      fprintf(to, "\t%" PRIu64 "+%" PRIu64 "\t%" PRIu64 "\t%u\t%s\n", page * WATCH_PAGE,
+              last - page * WATCH_PAGE, rank, weight, file->mapped || !file->read ? "map" : "read");
+      rank += end - page;
+    }
+  }
+  learner->listed = all;
+}
+
+static bool is_list(const char *name) {
+  const size_t size = strlen(name);
+  return (size > 6 && !strcmp(name + size - 6, ".files")) ||
+         (size > 4 && !strcmp(name + size - 4, ".new"));
+}
+
+/* Deletes the oldest lists of a folder until at most `max` are left. */
+static void keep_newest(const char *folder, size_t max) {
+  for (;;) {
+    char oldest[256] = "";
+    struct timespec time = {0, 0};
+    size_t count = 0;
+    DIR *names = opendir(folder);
+    if (!names)
+      return;
+    for (struct dirent *entry; (entry = readdir(names));) {
+      struct stat status;
+      if (!is_list(entry->d_name) ||
+          fstatat(dirfd(names), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        continue;
+      const bool is_older =
+          status.st_mtim.tv_sec < time.tv_sec ||
+          (status.st_mtim.tv_sec == time.tv_sec && status.st_mtim.tv_nsec < time.tv_nsec);
+      if (!count++ || is_older) {
+        snprintf(oldest, sizeof oldest, "%s", entry->d_name);
+        time = status.st_mtim;
+      }
+    }
+    const bool is_done = count <= max || unlinkat(dirfd(names), oldest, 0) != 0;
+    closedir(names);
+    if (is_done)
+      return;
+  }
+}
+
+/* The file beside the list that becomes the list, which only one writer at a time can make. */
+static int open_new(const char *path) {
+  for (int attempt = 0;; ++attempt) {
+    struct stat status;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 || errno != EEXIST || attempt || stat(path, &status) != 0 ||
+        time(NULL) - status.st_mtime < STALE_SECONDS)
+      return fd;
+    unlink(path);
+  }
+}
+
+static bool write_all(int fd, const char *text, size_t size) {
+  for (ssize_t part; size; text += part, size -= (size_t)part)
+    if ((part = write(fd, text, size)) <= 0)
+      return false;
+  return true;
+}
+
+/* Merges what was seen with the old list, and replaces that. Returns 0 or an errno. */
+static int write_list(struct learner *learner, struct watch *watch) {
+  char path[PATH_MAX + 4], *text = NULL;
+  size_t size = 0;
+  struct stat status;
+  const bool is_new = stat(learner->list->path, &status) != 0;
+  snprintf(path, sizeof path, "%s.new", learner->list->path);
+  const int fd = open_new(path);
+  if (fd < 0)
+    return errno;
+  take_old(learner, watch, false);
+  weigh(learner, watch);
+  for (uint8_t min_weight = 1; min_weight <= MAX_WEIGHT; ++min_weight) {
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+      break;
+    write_pages(learner, watch, min_weight, to);
+    if (fclose(to) == 0 && size <= MAX_LIST)
+      break;
+    free(text);
+    text = NULL;
+  }
+  errno = ENOMEM;
+  const bool is_written = text && write_all(fd, text, size);
+  int error = is_written ? 0 : errno;
+  free(text);
+  if (close(fd) != 0 && !error)
+    error = errno;
+  if (!error && rename(path, learner->list->path) != 0)
+    error = errno;
+  if (error)
+    unlink(path);
+  else if (is_new)
+    keep_newest(learner->list->folder, MAX_LISTS);
+  return error;
+}
+
+static void report(const struct learner *learner, int error) {
+  if (error)
+    fprintf(stderr, "frontload-run: warning: %s: cannot be learnt: %s\n", learner->list->path,
+            strerror(error));
+  else if (!learner->looks)
+    fprintf(stderr,
+            "frontload-run: note: %s: nothing was learnt: the start was too short, or is "
+            "another user's\n",
+            learner->list->path);
+  else
+    fprintf(stderr,
+            "frontload-run: note: %s: this start touched %.1f MB%s, the list has %.1f MB of %u "
+            "starts; %u looks took %.1f ms\n",
+            learner->list->path, (double)learner->seen * WATCH_PAGE / 1e6,
+            learner->is_whole ? "" : " at least", (double)learner->listed * WATCH_PAGE / 1e6,
+            learner->starts + 1, learner->looks, (double)own_ns() / 1e6);
+}
+
+static void learn(void *argument) {
+  struct learner *learner = argument;
+  struct watch watch;
+  const struct sched_param lowest = {0};
+  enum { OF_PROCESS = 1, IDLE = 3 << 13 }; /* linux/ioprio.h */
+  sched_setscheduler(0, SCHED_IDLE, &lowest);
+  SYS(ioprio_set, OF_PROCESS, 0, IDLE);
+  setsid(); /* Ctrl-C is for the command */
+  char program[PATH_MAX];
+  if (!realpath(learner->list->command, program) || chdir("/") != 0 ||
+      !watch_begin(&watch, learner->command, learner->list->command, program, learner->home))
+    return;
+  /* The kernel reads its first page. A program that ends before the first look gets at least a list
+   * of that, which tells cold starts from warm ones. */
+  struct seen_file *file = watch_file(&watch, program);
+  if (file)
+    file->mapped = true;
+  take_old(learner, &watch, true);
+  watch_start(learner, &watch);
+  watch_end(&watch);
+  const int error = write_list(learner, &watch);
+  if (learner->verbose)
+    report(learner, error);
+}
+
+bool learn_apart(const struct learnt_list *list, bool home, bool verbose) {
+  struct learner learner = {.list = list, .command = getpid(), .home = home, .verbose = verbose};
+  return run_apart("frontload-learn", verbose, learn, &learner);
+}
+
+/* Makes a folder and those above it, from the first that is missing. */
+static int make_folders(char *path) {
+  if (mkdir(path, 0700) == 0 || errno == EEXIST)
+    return 0;
+  char *end = strrchr(path, '/');
+  if (errno != ENOENT || !end || end == path)
+    return errno;
+  *end = 0;
+  const int error = make_folders(path);
+  *end = '/';
+  return error ? error : mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+/* Whether the nearest folder above that is there belongs to this user: with sudo, $HOME may be
+ * another user's. */
+static bool is_in_our_folder(const char *path) {
+  char above[PATH_MAX];
+  struct stat status;
+  snprintf(above, sizeof above, "%s", path);
+  for (char *end; (end = strrchr(above, '/')) && end != above;) {
+    *end = 0;
+    if (stat(above, &status) == 0)
+      return status.st_uid == geteuid();
+  }
+  return false;
+}
+
+int learn_prepare(const struct learnt_list *list) {
+  char path[PATH_MAX];
+  struct stat status;
+  snprintf(path, sizeof path, "%s", list->folder);
+  if (lstat(path, &status) != 0) {
+    if (!is_in_our_folder(path))
+      return EPERM;
+    const int error = make_folders(path);
+    if (error)
+      return error;
+  }
+  return learnt_folder_is_ours(list) ? 0 : EPERM;
+}
+
+int learn_forget(const struct learnt_list *list, const char *path) {
+  if (!learnt_folder_is_ours(list))
+    return access(list->folder, F_OK) == 0 ? EPERM : 0;
+  if (path)
+    return unlink(path) == 0 || errno == ENOENT ? 0 : errno;
+  keep_newest(list->folder, 0);
+  return rmdir(list->folder) == 0 ? 0 : errno;
+}
