@@ -7,7 +7,8 @@ def process_1(reaps: bool) -> tuple[str, ...]:
     says on stderr who is left when the command has ended."""
     script = ("import os, signal, subprocess, sys\n"
               f"if {reaps}: signal.signal(signal.SIGCHLD, lambda *_: None)\n"
-              "status = subprocess.call(sys.argv[1:])\n"
+              # For vfork, which needs no preexec_fn, all signals would be blocked for a moment.
+              "status = subprocess.call(sys.argv[1:], preexec_fn=lambda: None)\n"
               "left = [id for id in os.listdir('/proc') if id.isdigit() and id != '1']\n"
               f"if left and not {reaps}: print('left:', *left, file=sys.stderr)\n"
               "try:\n  while True: os.wait()\nexcept ChildProcessError: sys.exit(status)")

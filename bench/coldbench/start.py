@@ -2,9 +2,9 @@
 
 The files that the command opens lie on a separate device. The command starts from there as it is,
 with all of its files requested as a whole, with a list of its touches (frontload record --files),
-and with what frontload-run --learn has learnt of one cold start, round by round. Before each start we verify that no page of any file is in memory.
-Variants of the command, such as one with libraries that have a front, start in the same rounds,
-each without a list and with its own.
+and with what frontload-run --learn has learnt of one cold start, round by round. Before each start
+we verify that no page of any file is in memory. Variants of the command, such as one with libraries
+that have a front, start in the same rounds, each without a list and with its own.
 """
 
 import argparse
@@ -117,8 +117,8 @@ def ways_to_start(started: dict[str, tuple[list[str], ReadingList]], lists: Path
         all_of_them.write_bytes(listing.to_bytes(whole(touched)))
         found[WHOLE] = _by_list(words, all_of_them, device)
         found[LIST] = _by_list(words, path, device)
-        found[LEARNT] = Way([str(tools.tool("frontload-run")), "--learn", f"--device={device}", "--",
-                             *words], words, path, planning.LIST, learns=True)
+        found[LEARNT] = Way([str(tools.tool("frontload-run")), "--learn", f"--device={device}",
+                             "--", *words], words, path, planning.LIST, learns=True)
         if (in_order := blocks.in_order(touched, files)) != files:
             by_blocks = lists / "blocks"
             by_blocks.write_bytes(listing.to_bytes(touched, in_order))

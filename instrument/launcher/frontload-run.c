@@ -178,13 +178,22 @@ static void askForList(const struct device_kind *device) {
     reading_list_ask_apart(listPath, device, verbose ? describe : NULL);
 }
 
-/* Asks for the program's front and for what was learnt, if that is not in memory, or for all fronts
- * and the list `listPath` while nothing was learnt. Then watches the start. */
-static void learn(const char *command, const struct device_kind *device, bool home) {
+static void askForFronts(char *program) {
+  prefetch(program);
+  prefetchNeededLibraries(program);
+}
+
+/* Why nothing can be learnt; only for --verbose, because the command runs as well without. */
+static void tellObstacle(const char *thing, const char *obstacle) {
+  if (verbose)
+    fprintf(stderr, "frontload-run: warning: %s: nothing can be learnt: %s\n", thing, obstacle);
+}
+
+/* Asks for the program's front and then for what was learnt. While nothing was learnt, asks as
+ * without --learn. Then watches the start. */
+static void learn(const char *command, const struct device_kind *device, bool takesHome) {
   if (!find_learnt_list(&learnt, command, environ)) {
-    fprintf(stderr, "frontload-run: warning: nothing can be learnt: %s\n",
-            *learnt.folder ? "the command cannot be run"
-                           : "neither XDG_STATE_HOME nor HOME is an absolute path");
+    tellObstacle(command, "it cannot be run, or neither XDG_STATE_HOME nor HOME names a folder");
     return;
   }
   const int error = learn_prepare(&learnt);
@@ -195,16 +204,12 @@ static void learn(const char *command, const struct device_kind *device, bool ho
     listPath = learnt.path;
   if (listPath)
     askForList(device);
-  else {
-    prefetch(learnt.command);
-    prefetchNeededLibraries(learnt.command);
-  }
-  if (verbose && error)
-    fprintf(stderr, "frontload-run: warning: %s: nothing can be learnt: %s\n", learnt.folder,
-            strerror(error));
-  else if (!error && !learn_apart(&learnt, home, verbose) && verbose)
-    fprintf(stderr, "frontload-run: warning: nothing can be learnt: process 1 would not reap the "
-                    "process that watches\n");
+  else
+    askForFronts(learnt.command);
+  if (error)
+    tellObstacle(learnt.folder, strerror(error));
+  else if (!learn_apart(&learnt, takesHome, verbose))
+    tellObstacle(learnt.path, "process 1 would not reap the process that watches");
 }
 
 /* --forget: of one program, or of all. */
@@ -292,10 +297,8 @@ int main(int argc, char **argv) {
     learn(*command, device, takesHome);
   else if (listPath && !listWasAskedFor)
     askForList(device);
-  else if (!listPath && find_command(*command, getenv("PATH"), program)) {
-    prefetch(program);
-    prefetchNeededLibraries(program);
-  }
+  else if (!listPath && find_command(*command, getenv("PATH"), program))
+    askForFronts(program);
   if (verbose && !listPath && !foundAny)
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",
             *command);

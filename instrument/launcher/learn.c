@@ -33,7 +33,7 @@ enum {
   (1000 * NS_PER_MS)                /* such a start is looked at before all of its list is mapped, \
                                      */
 #define PAUSE_NS (20 * NS_PER_MS)   /* and one that has mapped nothing new for this time */
-#define QUIET_NS (3000 * NS_PER_MS) /* after this time without anything new, a start is over */
+#define QUIET_NS (2000 * NS_PER_MS) /* after this time without anything new, a start is over */
 #define MAX_NS (60000 * NS_PER_MS)
 
 struct learner {
@@ -76,8 +76,9 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     /* With a list, all of it is mapped at once, and only the end is new. */
     const bool is_time =
         memory * 8 >= learner->known * 7 || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
-    const bool is_due = is_time && growth * 128 > memory;
-    if (is_due && (!learner->looks || own_ns() + cost < budget)) {
+    const bool is_over = now - grown > QUIET_NS;
+    const bool is_due = is_time && growth * 128 > memory && own_ns() + cost < budget;
+    if (growth && (is_due || is_over)) {
       const int64_t before = own_ns();
       watch_look(watch);
       ++learner->looks;
@@ -85,7 +86,7 @@ static void watch_start(struct learner *learner, struct watch *watch) {
       looked += cost;
       growth = 0;
     }
-    if (now - grown > QUIET_NS)
+    if (is_over)
       break;
     pause = is_time && (own_ns() - looked) * 2 < budget ? age / 32 : age / 6;
     pause = pause < NS_PER_MS ? NS_PER_MS : pause;

@@ -3,7 +3,7 @@
  *
  * A process of the lowest priority watches, detached like the one that asks (run_apart). It takes
  * one part in a hundred of the start's processor time, one in three hundred of its duration, and
- * 5 ms. It ends with the start: at the command's end, when nothing new is mapped for three seconds,
+ * 5 ms. It ends with the start: at the command's end, when nothing new is mapped for two seconds,
  * or after a minute.
  *
  * The list is merged with what was known. A page has a weight, in the list's column `runs`: 2 for

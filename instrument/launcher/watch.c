@@ -47,7 +47,7 @@ struct watched {
   int inotify;
   char *folders[MAX_FOLDERS + 1]; /* by the number of their watch, which begins at 1 */
   char launcher[PATH_MAX], name_space[64], root[PATH_MAX];
-  char own[3][PATH_MAX]; /* the program's own folders, which may be at home */
+  char own[2][PATH_MAX]; /* the program's own folders, which may be at home */
   const char *home;
   bool takes_home;
 };

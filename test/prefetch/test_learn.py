@@ -1,0 +1,245 @@
+"""frontload-run --learn: what a start touches becomes a list, which the next start asks for."""
+
+import mmap
+import os
+import re
+import shlex
+import stat
+import subprocess
+
+import pytest
+from abilities import needs
+from process_1 import process_1
+
+from frontload.reading import listing
+
+PAGE = mmap.PAGESIZE
+AROUND = 16  # pages that the kernel maps around a touched one
+BIG = 256  # pages
+
+# Touches a page, reads a file and leaves it open, and ends when its list is new. The start is over
+# when nothing new is mapped, so this waits for an event.
+TOUCH = """
+import mmap, os, sys, time
+mapped, page, read, log = sys.argv[1:]
+data = open(mapped, "rb")
+pages = mmap.mmap(data.fileno(), 0, prot=mmap.PROT_READ)
+pages[int(page) * mmap.PAGESIZE]
+kept = open(read, "rb")
+kept.read()
+with open(log, "w") as written:
+    written.write("x")
+    written.flush()
+    keep = open(log, "rb")
+    keep.read()
+    folder = os.environ["XDG_STATE_HOME"] + "/frontload"
+    state = lambda: [(e.name, e.inode()) for e in os.scandir(folder) if e.name.endswith(".files")]
+    before = state()
+    while state() == before: time.sleep(0.01)
+"""
+
+
+@pytest.fixture
+def learn(build, run, tmp_path):
+    """learn(*command): runs it with --learn, and waits until its start is learnt; returns the
+    result."""
+    (tmp_path / "state").mkdir()
+
+    def learn(*command, options=("--verbose", "--learn"), prefix=(), **environment):
+        environment = {"XDG_STATE_HOME": str(tmp_path / "state"), **environment}
+        return run(*process_1(True), *prefix, build / "bin/frontload-run", *options, "--",
+                   *map(str, command), env=os.environ | environment)
+
+    return learn
+
+
+@pytest.fixture
+def lists(tmp_path):
+    """The lists that are there by now."""
+    return lambda: sorted((tmp_path / "state/frontload").glob("*.files"))
+
+
+@pytest.fixture
+def data(tmp_path):
+    """data(path): a file of `BIG` pages. Files that change during a start are not learnt."""
+
+    def data(name):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(os.urandom(BIG * PAGE))
+        return path
+
+    return data
+
+
+def touched(path, file):
+    """The pages of a file in a list, with their weights and how they were touched."""
+    found = {each.path: pages for each, pages in listing.read(path).pages.items()}
+    return {page: (touch.runs, touch.how) for page, touch in found.get(str(file), {}).items()}
+
+
+@needs("pid-namespace")
+def test_a_start_is_learnt(learn, lists, data, tmp_path):
+    """The list has the touched page, with those that the kernel maps around it, and the file that
+    was read; not what the start itself writes, nor a home folder. Only the user may see it."""
+    mapped, read, home = data("mapped"), data("read"), data("home/private")
+    script = TOUCH.replace("kept =", f"hidden = open({str(home)!r}, 'rb')\nkept =")
+    learn("python3", "-c", script, mapped, 100, read, tmp_path / "log", HOME=str(home.parent))
+    (path,) = lists()
+    pages = touched(path, mapped)
+    assert 100 in pages and all(abs(page - 100) < AROUND for page in pages if page)
+    assert set(pages.values()) == {(2, "map")}
+    assert set(touched(path, read).values()) == {(2, "read")}
+    text = path.read_text()
+    assert str(tmp_path / "log") not in text and str(home) not in text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@needs("pid-namespace")
+def test_old_and_new_are_merged(learn, lists, data, tmp_path):
+    """Touched pages gain weight up to 8, others lose, and leave at 0. A file that is another one by
+    now begins again. Damaged lines do no harm."""
+    mapped, read, other = data("mapped"), data("read"), data("other")
+    learn("python3", "-c", "pass")
+    (path,) = lists()
+
+    def file(each, size=BIG * PAGE):
+        seconds, nanoseconds = divmod(each.stat().st_mtime_ns, 10**9)
+        return f"file\t{each}\t{size}\t{seconds}.{nanoseconds:09}\t-\n"
+
+    path.write_text(
+        "frontload-files 1\nruns 9\n"
+        + file(mapped) + f"\t{10 * PAGE}+{PAGE}\t0\t1\tmap\n\t{100 * PAGE}+{PAGE}\t1\t7\tmap\n"
+        f"\t{101 * PAGE}+{PAGE}\t5\n\t{200 * PAGE}+{PAGE}\t2\t5\tmap\n"
+        + file(other, size=PAGE) + f"\t0+{PAGE}\t3\t8\tmap\nfile\tnowhere\n\t0+{PAGE}\t3\t8\tmap\n")
+    learn("python3", "-c", TOUCH, mapped, 100, read, tmp_path / "log")
+    assert listing.read(path).runs == 10
+    pages = touched(path, mapped)
+    assert 10 not in pages and pages[100] == (8, "map") and pages[200] == (4, "map")
+    assert not touched(path, other) and "nowhere" not in path.read_text()
+
+
+@needs("pid-namespace")
+def test_the_next_start_asks_for_it(learn, lists):
+    """For all files of the list; a list that is damaged is named, and replaced."""
+    learn("true")
+    (path,) = lists()
+    os.utime(path, (0, 0))
+    assert "of 1 files are asked for" in learn("true").stderr
+    for damaged in (b"", b"frontload-files 2\n", b"\0" * 1000, b"frontload-files 1\nfile\t/\n",
+                    b"frontload-files 1\n" + b"x" * (1 << 20)):
+        path.write_bytes(damaged)
+        learn("true")
+        assert listing.read(path).runs == 1
+
+
+@needs("pid-namespace")
+def test_a_warm_start_is_no_process_more(learn, lists, strace, tmp_path):
+    """While the list is fresh and in memory; after ten minutes, a start is learnt again."""
+    log = tmp_path / "calls"
+    trace = (strace, "-f", "-o", log, "-etrace=process")
+
+    def forks():
+        learn("true", options=["--learn"], prefix=trace)
+        calls = log.read_text()
+        return "clone" in calls
+
+    assert forks()
+    assert not forks()
+    (path,) = lists()
+    os.utime(path, (path.stat().st_mtime - 700,) * 2)
+    assert forks()
+    assert not forks()
+
+
+@needs("pid-namespace")
+@pytest.mark.parametrize(("spoil", "said"), [
+    (lambda folder: folder.chmod(0o770), "Operation not permitted"),
+    (lambda folder: (folder.rename(folder.parent / "real"),
+                     folder.symlink_to(folder.parent / "real")), "Operation not permitted"),
+    (lambda folder: (folder.rmdir(), folder.write_text("")), "Operation not permitted"),
+    (lambda folder: (folder.rmdir(), folder.parent.rmdir(), folder.parent.write_text("")),
+     "Not a directory"),
+    pytest.param(lambda folder: os.chown(folder, 1, 1), "Operation not permitted",
+                 marks=needs("root"))], ids=["open", "link", "file", "no folder", "another user's"])
+def test_a_folder_that_is_not_ours_is_left_alone(learn, tmp_path, spoil, said):
+    """And the command runs."""
+    folder = tmp_path / "state/frontload"
+    folder.mkdir(mode=0o700)
+    spoil(folder)
+    result = learn("echo", "it runs")
+    assert result.stdout == "it runs\n" and f"nothing can be learnt: {said}" in result.stderr
+    assert not list(tmp_path.glob("state/*/*"))
+
+
+@needs("pid-namespace", "mounts")
+def test_a_full_disk_keeps_the_old_list(build, run, tmp_path):
+    """And nothing is left beside it."""
+    start = shlex.join([*process_1(True), str(build / "bin/frontload-run"), "--verbose", "--learn",
+                        "--", "true"])
+    result = run("unshare", "--mount", "sh", "-ec", f"""
+        mount -t tmpfs -o size=32k,mode=700 none {tmp_path}
+        cd {tmp_path}
+        {start}
+        cp frontload/*.files kept
+        head -c 1M /dev/zero >full || touch -d @0 frontload/*
+        {start}
+        cmp frontload/*.files kept
+        ls frontload""", env=os.environ | {"XDG_STATE_HOME": str(tmp_path)})
+    assert re.fullmatch(r"true-[0-9a-f]{16}\.files\n", result.stdout)
+    assert "cannot be learnt: No space left on device" in result.stderr
+
+
+@needs("pid-namespace")
+def test_of_two_starts_one_writes(learn, lists):
+    """A list that is being written is left to its writer, for a minute."""
+    learn("true")
+    (path,) = lists()
+    before, new = path.read_bytes(), path.with_name(path.name + ".new")
+    new.write_text("")
+    os.utime(path, (0, 0))
+    assert "cannot be learnt: File exists" in learn("true").stderr
+    assert path.read_bytes() == before
+    os.utime(new, (0, 0))
+    learn("true")
+    assert path.read_bytes() != before and not new.exists()
+
+
+@needs("pid-namespace")
+def test_forget(learn, lists, build, run, tmp_path):
+    """The list of one program, or all."""
+    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    for program in ("true", "false", "sh"):
+        subprocess.run([*process_1(True), build / "bin/frontload-run", "--learn", program],
+                       env=environment, stdin=subprocess.DEVNULL, check=False)
+    assert [re.sub("-.*", "", path.name) for path in lists()] == ["false", "sh", "true"]
+    run(build / "bin/frontload-run", "--forget", "true", env=environment)
+    assert [re.sub("-.*", "", path.name) for path in lists()] == ["false", "sh"]
+    for _ in range(2):
+        run(build / "bin/frontload-run", "--forget", env=environment)
+        assert not (tmp_path / "state/frontload").exists()
+
+
+@needs("pid-namespace")
+def test_the_newest_lists_stay(learn, lists, tmp_path):
+    """There are at most 128."""
+    learn("true")
+    (path,) = lists()
+    for number in range(150):
+        other = path.with_name(f"app-{number:016}.files")
+        other.write_text("")
+        os.utime(other, (number, number))
+    learn("sh", "-c", ":")
+    assert len(lists()) == 128
+    assert not path.with_name(f"app-{22:016}.files").exists()
+    assert path.exists()
+
+
+@needs("pid-namespace")
+def test_the_command_has_no_child_that_it_does_not_know(learn, build, run, tmp_path):
+    """And a process 1 that does not look after orphans gets none."""
+    script = "import os\ntry: os.waitpid(-1, 0)\nexcept ChildProcessError: print('none')"
+    assert learn("python3", "-c", script).stdout == "none\n"
+    result = run(*process_1(False), build / "bin/frontload-run", "--verbose", "--learn", "true")
+    assert "process 1" in result.stderr and "left:" not in result.stderr
