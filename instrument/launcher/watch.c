@@ -273,15 +273,22 @@ static void take_children(struct watch *watch, int file) {
 }
 
 /* A process in another mount namespace or root folder has other files at the same paths. */
-static bool is_visible(const struct watched *inside, const struct process *process) {
-  char path[PATH_MAX];
-  return link_at(process->folder, "exe", path) > 0 && strcmp(path, inside->launcher) != 0 &&
-         link_at(process->folder, "ns/mnt", path) > 0 && !strcmp(path, inside->name_space) &&
-         link_at(process->folder, "root", path) > 0 && !strcmp(path, inside->root);
+static bool is_visible(struct watch *watch, const struct process *process) {
+  const struct watched *inside = watch->inside;
+  char program[PATH_MAX], path[PATH_MAX];
+  if (link_at(process->folder, "exe", program) <= 0 || strcmp(program, inside->launcher) == 0 ||
+      link_at(process->folder, "ns/mnt", path) <= 0 || strcmp(path, inside->name_space) != 0 ||
+      link_at(process->folder, "root", path) <= 0 || strcmp(path, inside->root) != 0)
+    return false;
+  /* It may have ended before the next look. */
+  struct seen_file *file = watch_file(watch, program);
+  if (file)
+    file->read = true;
+  return true;
 }
 
 /* False if the process has ended. */
-static bool sample(struct watched *inside, struct process *process) {
+static bool sample(struct watch *watch, struct process *process) {
   char text[128];
   struct timespec time;
   const ssize_t read = pread(process->statm, text, sizeof text - 1, 0);
@@ -293,7 +300,7 @@ static bool sample(struct watched *inside, struct process *process) {
     return false;
   process->memory = strtoull(next, &next, 10);
   if (size != process->size)
-    process->is_visible = is_visible(inside, process);
+    process->is_visible = is_visible(watch, process);
   process->size = size;
   if (clock_gettime(process->clock, &time) == 0)
     process->processor_ns = ns_of(&time);
@@ -310,7 +317,7 @@ size_t watch_sample(struct watch *watch) {
   watch->processor_ns = inside->ended_ns;
   for (size_t i = inside->count; i-- > 0;) {
     struct process *process = &inside->processes[i];
-    if (!sample(inside, process)) {
+    if (!sample(watch, process)) {
       remove_process(inside, i);
       continue;
     }
@@ -403,6 +410,9 @@ static void look_at_line(struct watch *watch, char *line, int table) {
       permissions[3] == 's' && permissions[1] == 'w' ? NULL : watch_file(watch, path);
   if (!file || mapping.begin >= mapping.end)
     return;
+  /* Beside a font or a catalogue that is mapped are others, which are only read. */
+  if (!file->mapped && !is_library(path) && permissions[2] != 'x')
+    watch_folder_of(watch, path);
   file->mapped = true;
   /* What the last look comes too early for: code that runs at the end (.fini) is the last of a
    * library's code. */
@@ -477,7 +487,8 @@ void watch_look(struct watch *watch) {
   struct watched *inside = watch->inside;
   for (size_t i = 0; i < inside->count; ++i) {
     take_children_of_threads(watch, &inside->processes[i]);
-    if (inside->processes[i].is_visible)
+    if (inside->processes[i].is_visible &&
+        inside->processes[i].memory != inside->processes[i].memory_at_look)
       look_at(watch, &inside->processes[i]);
   }
 }

@@ -241,5 +241,6 @@ def test_the_command_has_no_child_that_it_does_not_know(learn, build, run, tmp_p
     """And a process 1 that does not look after orphans gets none."""
     script = "import os\ntry: os.waitpid(-1, 0)\nexcept ChildProcessError: print('none')"
     assert learn("python3", "-c", script).stdout == "none\n"
-    result = run(*process_1(False), build / "bin/frontload-run", "--verbose", "--learn", "true")
+    result = run(*process_1(False), build / "bin/frontload-run", "--verbose", "--learn", "true",
+                 env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")})
     assert "process 1" in result.stderr and "left:" not in result.stderr
