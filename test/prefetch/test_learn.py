@@ -4,14 +4,15 @@ import mmap
 import os
 import re
 import shlex
+import shutil
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 from abilities import needs
-from process_1 import process_1
-
 from frontload.reading import listing
+from process_1 import process_1
 
 PAGE = mmap.PAGESIZE
 AROUND = 16  # pages that the kernel maps around a touched one
@@ -137,11 +138,12 @@ def test_the_next_start_asks_for_it(learn, lists):
 @needs("pid-namespace")
 def test_a_warm_start_is_no_process_more(learn, lists, strace, tmp_path):
     """While the list is fresh and in memory; after ten minutes, a start is learnt again."""
-    log = tmp_path / "calls"
-    trace = (strace, "-f", "-o", log, "-etrace=process")
+    log, program = tmp_path / "calls", Path(shutil.copy("/bin/true", tmp_path / "program"))
+    resident = "-einject=mincore:poke_exit=@arg3=01"
+    trace = strace, "-f", "-o", log, "-etrace=process,mincore", resident
 
     def forks():
-        learn("true", options=["--learn"], prefix=trace)
+        learn(program, options=["--learn"], prefix=trace)
         calls = log.read_text()
         return "clone" in calls
 
