@@ -77,6 +77,9 @@ public:
   llvm::StringRef nameBegin(const Shdr &section) const {
     return sectionNames.substr(section.sh_name, 8);
   }
+  llvm::StringRef nameBegin(const Sym &symbol) const {
+    return symbolNames.substr(symbol.st_name, 8);
+  }
 
   /// The index of the section that `symbol` is defined in, 0 if it is in none.
   uint32_t sectionOf(const Sym &symbol) const {
