@@ -22,6 +22,7 @@ extern __attribute__((visibility("hidden"))) const char text[], other[];
 __asm__(".section .rodata, \\"a\\"\\n .balign 4096\\n .Ltext: .fill 4096, 1, 1\\n"
         ".Lother: .fill 4096, 1, 2\\n .set text, .Ltext\\n .set other, .Lother\\n"
         ".text");
+__attribute__((used, aligned(4096))) const char wide[5 * 4096] = {1}, sparse[18 * 4096] = {1};
 volatile int sink;
 OWN void never(void) { sink = other[9]; SKIP; }
 OWN int _Unwind_Backtrace(int x) { return sink; }
@@ -82,10 +83,25 @@ def test_code_tells_what_the_profile_cannot(tmp_path, startup, target):
 def test_only_an_unwinder_reads_the_tables_for_it(tmp_path, startup):
     """They follow the constants."""
     program = link(tmp_path)
-    tables = pages_of_symbols(program)["other"] + 1
+    tables = pages_of_symbols(program)["sparse"] + 18
     for names, are_read in ((("last",), False), (("last", "_Unwind_Backtrace"), True)):
         pages = from_profile.pages_of(startup("_start", *names), program).pages
         assert any(first <= tables < first + count for first, count in pages) == are_read
+
+
+@pytest.mark.parametrize(("datum", "touched", "listed"), [
+    ("wide", "16@8192-8207", [2]),  # where the profile says
+    ("wide", "2000", range(5)),  # nowhere, but in many places
+    ("sparse", "32", [])])  # in few: all of it would be too much for this start
+def test_of_a_datum_what_the_profile_tells(tmp_path, datum, touched, listed):
+    program, path = link(tmp_path), tmp_path / "data.startup"
+    path.write_text("frontload-startup-profile 3\nprogram app\nruns 1\ndata-runs 1\n"
+                    "function\ttext\t1\t+1\t16\t_start\n"
+                    f"data\trodata\t1\t+1\t{touched}\t{datum}\n")
+    first = pages_of_symbols(program)[datum]
+    pages = {page for begin, count in from_profile.pages_of(path, program).pages
+             for page in range(begin, begin + count)}
+    assert [page for page in range(18) if first + page in pages][:5] == list(listed)
 
 
 def test_a_stripped_program_needs_its_debug_file(tmp_path, startup):

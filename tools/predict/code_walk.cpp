@@ -19,6 +19,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
+#include <string_view>
 
 using namespace llvm;
 
@@ -56,9 +57,6 @@ public:
 class CodeWalk::X86 : public Decoder {
 public:
   X86(bool is64, bool isFixed) : hasFixedAddresses(isFixed) {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86Disassembler();
     Triple triple(is64 ? "x86_64-linux" : "i386-linux");
     std::string ignored;
     const Target *target = TargetRegistry::lookupTarget(triple, ignored);
@@ -181,9 +179,24 @@ private:
   DenseMap<unsigned, uint64_t> pages; // by register
 };
 
+/// Whether this LLVM has its part for x86, and if so, sets it up. A template, so that nothing of a
+/// part that is not there is linked.
+template <bool HasX86> static bool setUpX86() {
+  if constexpr (HasX86) {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86Disassembler();
+  }
+  return HasX86;
+}
+static constexpr bool hasX86 =
+#define LLVM_DISASSEMBLER(target) std::string_view(#target) == "X86" ||
+#include "llvm/Config/Disassemblers.def"
+    false;
+
 CodeWalk::CodeWalk(const LinkedFile &linked, uint16_t machine, bool hasFixedAddresses)
     : file(linked) {
-  if (machine == ELF::EM_X86_64 || machine == ELF::EM_386)
+  if ((machine == ELF::EM_X86_64 || machine == ELF::EM_386) && setUpX86<hasX86>())
     decoder = std::make_unique<X86>(machine == ELF::EM_X86_64, hasFixedAddresses);
   else if (machine == ELF::EM_AARCH64)
     decoder = std::make_unique<AArch64>();

@@ -292,8 +292,7 @@ int main(int argc, char **argv) {
     }
     const MemoryBuffer &symbols = program.debugBuffer ? *program.debugBuffer : *program.buffer;
     StartupPages pages =
-        orExit(startupPages(program.bytes(), symbols, profile, finishOption ? 10 : 20),
-               program.path + ": ",
+        orExit(startupPages(program.bytes(), symbols, profile), program.path + ": ",
                "give a linked file; if it is stripped, install its debug information, "
                "or give the file before strip");
     if (finishOption)

@@ -23,6 +23,9 @@ static constexpr size_t maxString = 4096;
 static constexpr uint64_t mostCode = 4;
 /// Where less than one byte in this number is touched, most pages of a datum are not.
 static constexpr uint64_t mostSparse = 16;
+/// What may be touched is listed if a fault less costs less than this to read, if no more than
+/// these data share the name, and if there is at most one such page for this number of others.
+static constexpr uint64_t mostForFault = 256 << 10, mostNamesakes = 2, mostGuessed = 10;
 /// Only these functions read the tables for unwinding. A file that does not contain them has no
 /// sign of it.
 static constexpr StringLiteral unwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace",
@@ -128,7 +131,7 @@ public:
       : named(withSymbols), profile(p), file(std::move(linked)), symbols(named.getBuffer()),
         pages(file) {}
 
-  Expected<StartupPages> find(uint64_t mostGuessed) {
+  Expected<StartupPages> find() {
     if (symbols.sorted.empty())
       return createStringError("is stripped: it has no symbol table");
     resolve();
@@ -148,10 +151,10 @@ public:
       for (size_t place = 0; place < placesOf[number].size(); ++place)
         for (auto [address, size] : (next++)->touches)
           size ? pages.add(address, size) : refer(entry, address);
-      if (is_contained(unwinders, entry.name))
+      if (!placesOf[number].empty() && is_contained(unwinders, entry.name))
         unwind(ArrayRef(functions).take_front(size_t(next - functions.begin())));
     }
-    addGuesses(mostGuessed);
+    addGuesses();
     result.ranges = std::move(pages.ranges);
     return std::move(result);
   }
@@ -161,7 +164,7 @@ private:
   Error load();
   Function enter(const Symbol &symbol);
   void use(const ProfileEntry &entry, ArrayRef<Symbol> places);
-  void addGuesses(uint64_t mostGuessed);
+  void addGuesses();
   void refer(const ProfileEntry &entry, uint64_t address);
   void unwind(ArrayRef<Function> before);
 
@@ -309,7 +312,7 @@ void Touches::use(const ProfileEntry &entry, ArrayRef<Symbol> places) {
     bool isDense = touched.size() <= 2 * listedPage || entry.bytes * mostSparse >= touched.size();
     if (!known.empty() && (entry.stretch || isDense))
       pages.add(touched.begin, touched.size());
-    else
+    else if (meant.size() <= mostNamesakes)
       guesses.push_back(
           {touched.size() * meant.size() / std::max<uint64_t>(entry.windows, 1), touched});
   }
@@ -348,20 +351,20 @@ void Touches::unwind(ArrayRef<Function> before) {
 
 /// What may not be touched comes last, the cheapest for each expected fault first, as long as all
 /// that is little.
-void Touches::addGuesses(uint64_t mostGuessed) {
+void Touches::addGuesses() {
   llvm::stable_sort(guesses, llvm::less_first());
   const uint64_t most = pages.count() + pages.count() / mostGuessed;
   for (const auto &[cost, touched] : guesses)
-    if (pages.count() + touched.size() / listedPage < most)
+    if (cost <= mostForFault && pages.count() + touched.size() / listedPage < most)
       pages.add(touched.begin, touched.size());
 }
 
 Expected<StartupPages> startupPages(StringRef program, MemoryBufferRef symbols,
-                                    const StartupProfile &profile, uint64_t mostGuessed) {
+                                    const StartupProfile &profile) {
   auto segments = readSegments(program);
   if (!segments)
     return segments.takeError();
-  return Touches({program, std::move(*segments)}, symbols, profile).find(mostGuessed);
+  return Touches({program, std::move(*segments)}, symbols, profile).find();
 }
 
 void printStartupPages(StringRef path, const StartupPages &pages) {

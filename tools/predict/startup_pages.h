@@ -33,9 +33,9 @@ struct StartupPages {
 
 /// The pages of the linked file in `program` that a start with this profile touches. `symbols`: the
 /// file that has its symbols, itself or its debug file. Fails if that has none, or a file is
-/// damaged. There is at most one guessed page for `mostGuessed` others.
+/// damaged.
 llvm::Expected<StartupPages> startupPages(llvm::StringRef program, llvm::MemoryBufferRef symbols,
-                                          const StartupProfile &profile, uint64_t mostGuessed = 20);
+                                          const StartupProfile &profile);
 
 /// Prints them as JSON of the schema "frontload-pages/1".
 void printStartupPages(llvm::StringRef path, const StartupPages &pages);
