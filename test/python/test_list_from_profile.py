@@ -138,8 +138,14 @@ def test_a_profile_and_a_binary_belong_together(cli, tmp_path, startup):
     program, profile_path = link(tmp_path), startup("_start")
     listed = tmp_path / "one.files"
     cli("files", profile_path, "--binary", program, "-o", listed)
-    for words in ((profile_path,), (listed, "--binary", program)):
-        assert "belong together" in cli("files", *words, code=2).err
+    assert "with --binary" in cli("files", profile_path, code=65).err
+    assert "No such file" in cli("files", "none", "--binary", program, code=2).err
+    reading, writing = os.pipe()  # which is read once
+    os.write(writing, listed.read_bytes())
+    os.close(writing)
+    assert cli("files", f"/dev/fd/{reading}").out == listed.read_text()
+    os.close(reading)
+    assert "no startup profile" in cli("files", listed, "--binary", program, code=2).err
     other = tmp_path / "other"
     other.write_bytes(program.read_bytes())
     assert "is of no given file" in cli("files", profile_path, startup("f", file="b.startup"),

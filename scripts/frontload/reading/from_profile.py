@@ -42,10 +42,11 @@ def pages_of(profile: PathLike[str] | str, binary: PathLike[str] | str) -> Touch
 
 
 def is_profile(path: PathLike[str] | str) -> bool:
-    """Whether a file begins like a startup profile."""
-    if os.path.isdir(path):
+    """Whether a file begins like a startup profile; a pipe, which can be read only once, is none.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
         return False
-    with files.open_input(path) as stream:
+    with files.open_input(path, note="make it with frontload profile") as stream:
         return stream.read(_PREFIX) == profile_format.MAGIC + b" "
 
 

@@ -53,6 +53,7 @@ from typing import TypedDict
 
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
+from frontload.profile.format import MAGIC as PROFILE_MAGIC
 from frontload.profile.format import escape, unescape
 
 MAGIC = b"frontload-files"
@@ -192,6 +193,9 @@ def read(path: os.PathLike[str] | str) -> ReadingList:
 def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
     """The list in `data`; `path` is for messages."""
     lines = data.split(b"\n")
+    if lines[0].startswith(PROFILE_MAGIC):
+        raise BadData(path, "is a startup profile", note="give its program with --binary, to make "
+                      "a reading list of it")
     if lines[0] != b"%s %d" % (MAGIC, VERSION):
         raise BadData(path, f"is no reading list of version {VERSION}", line=1, note=_NOTE)
     if lines.pop():

@@ -71,10 +71,11 @@ def run(args: argparse.Namespace) -> int:
     from frontload.reading import blocks, contents, from_profile, listing
 
     merged = listing.ReadingList()
-    profiles = [path for path in args.lists if from_profile.is_profile(path)]
-    if bool(profiles) != bool(args.binary):
-        args.usage_error("--binary and startup profiles belong together")
-    if profiles:
+    # Without --binary, all are lists, which may be pipes and are read once.
+    profiles = [path for path in args.lists if args.binary and from_profile.is_profile(path)]
+    if args.binary:
+        if not profiles:
+            args.usage_error("--binary: no startup profile is given")
         messages = errors.Diagnostics()
         merged.add(from_profile.make(profiles, args.binary, args.min_match, messages))
         messages.show()
