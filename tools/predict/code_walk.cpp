@@ -241,18 +241,22 @@ void CodeWalk::walk(uint64_t begin, uint64_t size, const CodeEvents &events) {
     }
     pending.clear();
   };
+  // Without a table it is a call in the place of a return, unless there is the address of a place
+  // in the function, which AArch64's tables of one or two bytes count from.
   auto followTables = [&] {
-    size_t before = open.size();
-    for (uint64_t table : ArrayRef(operands).take_back(lastOperands))
+    ArrayRef<uint64_t> tables = ArrayRef(operands).take_back(lastOperands);
+    bool isKnown = false;
+    for (uint64_t table : tables)
       forEachTarget(file.at(table), table, [&](uint64_t target) {
         if (!isInside(target) || !targetsLeft)
           return false;
         --targetsLeft;
+        isKnown = true;
         if (!isSeen(target))
           open.push_back(target);
         return true;
       });
-    isLost |= open.size() == before;
+    isLost |= !isKnown && any_of(tables, isInside);
   };
   decoder->beginFunction();
   while (true) {
