@@ -58,7 +58,7 @@ def _system_folders() -> list[str]:
     folders = []
     for path in ("/etc/ld.so.conf", *sorted(glob.glob("/etc/ld.so.conf.d/*.conf"))):
         try:
-            with open(path, errors="surrogateescape") as lines:
+            with open(path, encoding="utf-8", errors="surrogateescape") as lines:
                 folders += [line.strip() for line in lines if line.startswith("/")]
         except OSError:
             continue
@@ -67,8 +67,11 @@ def _system_folders() -> list[str]:
 
 def _machine(path: os.PathLike[str] | str) -> bytes:
     """What tells files apart that cannot be loaded together: class, byte order and machine."""
-    with open(path, "rb") as file:
-        header = file.read(20)
+    try:
+        with open(path, "rb") as file:
+            header = file.read(20)
+    except OSError:
+        return b""
     return header[:6] + header[18:]
 
 

@@ -55,8 +55,10 @@ def make(profiles: Sequence[str], binaries: Sequence[str], min_match: float,
     """The list of one start: of each profile's file, which is one of `binaries` or a library that
     the first of them needs. Fails if less than `min_match` percent of a profile's names is found.
     """
-    scope = [*binaries, *(each for each in dependencies.needed(binaries[0])
-                          if os.path.realpath(each) not in map(os.path.realpath, binaries))]
+    scope = list(binaries)
+    if len(profiles) > len(binaries):
+        scope += [each for each in dependencies.needed(binaries[0])
+                  if os.path.realpath(each) not in map(os.path.realpath, binaries)]
     found, rank = ReadingList(runs=1), 0
     for profile, binary in _pairs(profiles, binaries, scope):
         touched = pages_of(profile, binary)
