@@ -16,7 +16,7 @@ LIBRARIES = {"libfrontload-prefetch.so", "libfrontload-prefetch.so.1", "libfront
              "libfrontload-rt.so", "libfrontload-rt.a",
              "pkgconfig/frontload.pc", "pkgconfig/frontload-prefetch.pc"}
 VALGRIND = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()] + "-linux"
-PRIVATE = {"frontload-gold.so", "gcc/ld.lld", "valgrind/default.supp",
+PRIVATE = {"frontload-gold.so", "note.o", "gcc/ld.lld", "valgrind/default.supp",
            f"valgrind/frontload-{VALGRIND}", f"valgrind/vgpreload_core-{VALGRIND}.so"}
 
 

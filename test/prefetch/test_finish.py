@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import noted
 import pytest
@@ -42,7 +43,7 @@ def finishable(tmp_path_factory, llvm, library):
     def finishable(linker, *flags, room=(NOTE,)):
         if not (path := shutil.which(linker)):
             pytest.skip(f"{linker} is not installed")
-        out = folder / f"{linker}{len(list(folder.iterdir()))}"
+        out = folder / f"{Path(linker).name}.{len(list(folder.iterdir()))}"
         subprocess.run(
             [llvm / "clang", f"--ld-path={path}", o, *room, "-Wl,--no-as-needed", library,
              f"-Wl,-rpath,{library.parent},--build-id,--gc-sections", *flags, "-o", out],
