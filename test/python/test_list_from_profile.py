@@ -104,6 +104,24 @@ def test_of_a_datum_what_the_profile_tells(tmp_path, datum, touched, listed):
     assert [page for page in range(18) if first + page in pages][:5] == list(listed)
 
 
+def test_data_of_one_name_differ_in_their_sizes(tmp_path):
+    """No code refers to them; of one, all was touched."""
+    path, sources = tmp_path / "data.startup", []
+    path.write_text("frontload-startup-profile 3\nprogram app\nruns 1\ndata-runs 1\n"
+                    f"data\trodata\t1\t+1\t{3 * 4096 - 16}\tsame\n")
+    for pages, start in ((3, "void _start(void) {}"), (7, "")):
+        sources.append(tmp_path / f"{pages}.c")
+        sources[-1].write_text("__attribute__((used, aligned(4096))) static const char "
+                               f"same[{pages} * 4096] = {{{pages}}}; {start}")
+    program = tmp_path / "app"
+    check_run("gcc", "-nostdlib", "-static-pie", *sources, "-o", program)
+    first = program.read_bytes().index(b"\3" + bytes(3 * 4096 - 1)) // 4096
+    other = program.read_bytes().index(b"\7" + bytes(3 * 4096 - 1)) // 4096
+    listed = {page for begin, count in from_profile.pages_of(path, program).pages
+              for page in range(begin, begin + count)}
+    assert {first, first + 1, first + 2} <= listed and other not in listed
+
+
 def test_a_stripped_program_needs_its_debug_file(tmp_path, startup):
     """With that, it has the same pages."""
     program, profile_path = link(tmp_path), startup("_start", "choose")

@@ -302,7 +302,9 @@ void Touches::use(const ProfileEntry &entry, ArrayRef<Symbol> places) {
     return entry.bytes <= alignTo(symbol.size, FRONTLOAD_GRANULE);
   });
   copy_if(fitting, std::back_inserter(known), [&](const Symbol &symbol) {
-    return fitting.size() == 1 || referred.contains(symbol.address);
+    // All of it was touched, but for what aligns it: the size tells it from others.
+    bool isWhole = entry.bytes * 16 >= symbol.size * 15;
+    return fitting.size() == 1 || isWhole || referred.contains(symbol.address);
   });
   ArrayRef<Symbol> meant = known.empty() ? fitting : known;
   for (const Symbol &symbol : meant) {
