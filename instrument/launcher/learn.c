@@ -52,17 +52,35 @@ static int64_t own_ns(void) {
   return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
+/* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, takes
+ * what is read, because folders that are listed have to be watched before files in them are read.
+ */
+static void wait_for(struct watch *watch, struct pollfd ready[2], int64_t pause, int64_t budget) {
+  const int64_t until = now_ns() + pause;
+  for (int64_t left = pause; left > 0; left = until - now_ns()) {
+    const struct timespec wait = {left / 1000000000, left % 1000000000};
+    const nfds_t files = own_ns() < budget ? 2 : 1;
+    if (ppoll(ready, files, &wait, NULL) <= 0)
+      return;
+    if (ready[0].revents) {
+      ready[0] = (struct pollfd){.fd = -1};
+      return;
+    }
+    watch_events(watch);
+  }
+}
+
 /* Watches until the end of the start. The pauses between samples grow with the start's age. A look
  * comes if what is mapped has grown by one part in 128, as far as the budget allows. */
 static void watch_start(struct learner *learner, struct watch *watch) {
   const int64_t begin = now_ns();
   int64_t last = begin, grown = begin, cost = 0, looked = 0, pause = NS_PER_MS;
-  struct pollfd command = {(int)SYS(pidfd_open, learner->command, 0), POLLIN, 0};
+  int64_t budget = FIXED_NS;
+  struct pollfd ready[] = {{(int)SYS(pidfd_open, learner->command, 0), POLLIN, 0},
+                           {watch->events, POLLIN, 0}};
   uint64_t memory = 0, growth = 0;
   for (;;) {
-    const struct timespec wait = {pause / 1000000000, pause % 1000000000};
-    if (ppoll(&command, command.fd >= 0, &wait, NULL) > 0)
-      command.fd = -1;
+    wait_for(watch, ready, pause, budget);
     const size_t processes = watch_sample(watch);
     const int64_t now = now_ns(), age = now - begin;
     if (!processes || age > MAX_NS)
@@ -72,7 +90,7 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     last = now;
     memory = watch->memory;
     growth = watch->growth;
-    const int64_t budget = FIXED_NS + watch->processor_ns / SHARE + age / WAIT_SHARE;
+    budget = FIXED_NS + watch->processor_ns / SHARE + age / WAIT_SHARE;
     /* With a list, all of it is mapped at once, and only the end is new. */
     const bool is_time =
         memory * 8 >= learner->known * 7 || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;

@@ -40,7 +40,6 @@ struct watched {
   size_t count;
   int64_t ended_ns; /* processor time of processes that are gone */
   struct timespec begin;
-  bool has_folders;
   uint32_t slots[SLOTS]; /* of files by the hash of their path: index + 1 */
   char *maps;
   size_t maps_room;
@@ -138,7 +137,7 @@ bool watch_begin(struct watch *watch, pid_t command, const char *started, const 
   if (!inside)
     return false;
   clock_gettime(CLOCK_REALTIME, &inside->begin);
-  inside->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  watch->events = inside->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   inside->home = getenv("HOME");
   inside->takes_home = home;
   add_own_folders(inside, started, 0);
@@ -205,18 +204,30 @@ struct seen_file *watch_file(struct watch *watch, const char *path) {
   return file->pages ? file : NULL;
 }
 
+static void watch_folder(struct watched *inside, const char *folder) {
+  const int number =
+      inotify_add_watch(inside->inotify, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
+  if (number > 0 && number <= MAX_FOLDERS && !inside->folders[number])
+    inside->folders[number] = strdup(folder);
+}
+
+/* And the two folders above, in which the folders that come next are found: a program that lists
+ * a folder will read there. Python reads in a subfolder of the folder that it lists. */
 void watch_folder_of(struct watch *watch, const char *path) {
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s", path);
-  char *end = strrchr(folder, '/');
-  if (!end || end == folder)
-    return;
-  *end = 0;
-  const int number =
-      inotify_add_watch(watch->inside->inotify, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
-  watch->inside->has_folders = true;
-  if (number > 0 && number <= MAX_FOLDERS && !watch->inside->folders[number])
-    watch->inside->folders[number] = strdup(folder);
+  for (int level = 0; level < 3; ++level) {
+    char *end = strrchr(folder, '/');
+    if (!end || end == folder || (*end = 0, !strrchr(folder + 1, '/')))
+      return;
+    watch_folder(watch->inside, folder);
+  }
+}
+
+static void see_listed(struct watched *inside, char path[PATH_MAX]) {
+  watch_folder(inside, path);
+  if (strlen(path) + sizeof "/__pycache__" < PATH_MAX)
+    watch_folder(inside, strcat(path, "/__pycache__"));
 }
 
 /* Libraries are open before they are mapped. */
@@ -233,17 +244,20 @@ static void see_read(struct watch *watch, const char *path) {
   }
 }
 
-static void take_events(struct watch *watch) {
+void watch_events(struct watch *watch) {
   _Alignas(struct inotify_event) char events[4096];
   char path[PATH_MAX];
-  for (ssize_t size; (size = read(watch->inside->inotify, events, sizeof events)) > 0;)
+  struct watched *inside = watch->inside;
+  for (ssize_t size; (size = read(inside->inotify, events, sizeof events)) > 0;)
     for (char *at = events; at < events + size;) {
       const struct inotify_event *event = (const struct inotify_event *)at;
       at += sizeof *event + event->len;
-      if (event->len && !(event->mask & IN_ISDIR) && event->wd > 0 && event->wd <= MAX_FOLDERS &&
-          watch->inside->folders[event->wd] &&
-          snprintf(path, sizeof path, "%s/%s", watch->inside->folders[event->wd], event->name) <
-              PATH_MAX)
+      if (!event->len || event->wd <= 0 || event->wd > MAX_FOLDERS || !inside->folders[event->wd] ||
+          snprintf(path, sizeof path, "%s/%s", inside->folders[event->wd], event->name) >= PATH_MAX)
+        continue;
+      if (event->mask & IN_ISDIR)
+        see_listed(inside, path);
+      else
         see_read(watch, path);
     }
 }
@@ -309,8 +323,7 @@ static bool sample(struct watch *watch, struct process *process) {
 
 size_t watch_sample(struct watch *watch) {
   struct watched *inside = watch->inside;
-  if (inside->has_folders)
-    take_events(watch);
+  watch_events(watch);
   for (size_t i = 0; i < inside->count; ++i)
     take_children(watch, inside->processes[i].children);
   watch->memory = watch->growth = 0;
@@ -494,7 +507,7 @@ void watch_look(struct watch *watch) {
 }
 
 void watch_end(struct watch *watch) {
-  take_events(watch);
+  watch_events(watch);
   close(watch->inside->inotify);
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file) {
     if (!file->pages)

@@ -38,6 +38,7 @@ struct watch {
   uint64_t memory;      /* MiB of mapped files in memory of all processes, as of the last sample */
   uint64_t growth;      /* in pages: by how much that has changed since the last look */
   int64_t processor_ns; /* of all processes */
+  int events;           /* a file to poll: there are events */
   struct watched *inside; /* watch.c */
 };
 
@@ -46,6 +47,9 @@ struct watch {
  * the program's own. False if there is no memory, or no /proc. */
 bool watch_begin(struct watch *watch, pid_t command, const char *started, const char *program,
                  bool home);
+
+/* Takes what is being read and listed in the watched folders. */
+void watch_events(struct watch *watch);
 
 /* A cheap look: which processes there are, how much they have mapped, and which files are being
  * read. Returns how many processes are left. */
