@@ -25,7 +25,7 @@ static constexpr uint64_t mostCode = 4;
 static constexpr uint64_t mostSparse = 16;
 /// What may be touched is listed if a fault less costs less than this to read, if no more than
 /// these data share the name, and if there is at most one such page for this number of others.
-static constexpr uint64_t mostForFault = 256 << 10, mostNamesakes = 2, mostGuessed = 10;
+static constexpr uint64_t mostForFault = 256 << 10, mostNamesakes = 2, mostGuessed = 12;
 /// Only these functions read the tables for unwinding. A file that does not contain them has no
 /// sign of it.
 static constexpr StringLiteral unwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace",
