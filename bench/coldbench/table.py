@@ -43,13 +43,13 @@ def render(document: dict) -> str:
 
 
 def side_by_side(document: dict) -> str:
-    """The table above the others: a row for each way, a column for each workload."""
+    """The table above the others: seconds, a row for each way, a column for each workload."""
     workloads = document["workloads"]
-    touched = [workload["limit"]["touched_bytes"] for workload in workloads]
+    found = [{variant["name"]: variant for variant in workload["variants"]}
+             for workload in workloads]
     return _overview(workloads, [
-        *([title, *(_short_cell(workload, name) for workload in workloads)]
-          for name, title in _titles(workloads)),
-        [LIMIT, *("" if size is None else f"{columns.megabytes(size)} MB" for size in touched)]])
+        [title, *(f"{_time(variants[name]) / 1e9:.3f}" if name in variants else columns.ABSENT
+                  for variants in found)] for name, title in _titles(workloads)], "Seconds")
 
 
 def short(document: dict) -> str:
@@ -59,13 +59,14 @@ def short(document: dict) -> str:
     return _overview(workloads, [[titles[name], *(
         _fastest_cell(workload) if name == FASTEST else _short_cell(workload, name)
         for workload in workloads)]
-        for name in (*SHORT_PEERS, FASTEST, *SHORT_OURS) if name in titles])
+        for name in (*SHORT_PEERS, FASTEST, *SHORT_OURS) if name in titles],
+        "Major faults, MB read, and the seconds")
 
 
-def _overview(workloads: Sequence[dict], rows: Iterable[Sequence[str]]) -> str:
+def _overview(workloads: Sequence[dict], rows: Iterable[Sequence[str]], what: str) -> str:
     lines = [_line(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
              _line(["---"] * (len(workloads) + 1)), *map(_line, rows),
-             "", _caption(workloads[0]["place"])]
+             "", f"{what} {_caption(workloads[0]['place'])}"]
     return "\n".join(lines) + "\n"
 
 
@@ -90,69 +91,71 @@ def _introduction(document: dict) -> str:
     return f"""# The race
 
 `bench/race` builds each program in every way we know to make it start faster, and measures all
-variants from cold in one session. `bench/table` wrote this page from its result, \
-{errors.count(document['runs'], 'run')} of each kind.
+variants from cold in one session. `bench/table` wrote this page from the \
+result, with {errors.count(document['runs'], 'run')} of each kind.
 
-{_escape(host['kernel'])}, {_escape(host['processor'])} ({host['processors']} processors); \
-{_escape(place['file_system'])} on {device}{f', readahead {ahead} KiB' if ahead else ''}. Only the \
-program's own file is cold.{slow}
+* **Machine:** {_escape(host['kernel'])}, {_escape(host['processor'])}, {host['processors']} \
+processors; {_escape(place['file_system'])} on {device}\
+{f', readahead {ahead} KiB' if ahead else ''}. Only the program's own file is cold.{slow}
+* **Trained:** each profile was recorded with the command that is measured. `bench/heldout` \
+measures other commands.
 """
 
 
 def _legend(document: dict) -> str:
-    recorders = _recorders(document["workloads"])
-    by = f", by {recorders}" if recorders else ""
-    return f"""The tables below have all figures of each program:
+    return f"""The tables below have the figures of each program.
 
-* Counts are medians, MB are 10^6 bytes, and times are means ± half their 95% confidence interval.
-* *Runs* are contiguous ranges of pages that were read. *Requests* are the reads that the device \
-served.
-* *By requests* is the time the slow device takes for all requests or all bytes, whichever takes \
-longer, plus a warm start. The kernel's throttle lets the first 0.1 s of requests through at once; \
-a real disk does not.
-* *Link* is the median of three links, or a single link if it takes more than 10 s. For BOLT it is \
-link and rewrite.
-* *Slowdown* is how many times longer the program takes while its start is recorded{by}.
-* *Model* is what Frontload predicts for the file without running it, from traces of the file in \
-the first row.
-* *Touched bytes* are all the bytes of the file that the start uses, in granules of 16. They are \
+* Counts are medians, MB are 10^6 bytes, and times are means.{_widest(document)}
+* *Requests* are the reads that the device served.
+* *cold s, slow* is measured on the throttled device. The throttle lets the first 0.1 s of \
+requests through at once, which a real disk does not. So the table above computes the seconds: all \
+requests or all bytes, whichever takes longer, plus a warm startup.
+* *link s* is the median of three links, or a single link if it takes more than 10 s. BOLT's time \
+includes the rewrite.
+* *Predictions* are those of `frontload predict`, with traces of the first row's file.
+* *Touched bytes* are the bytes of the file that the startup uses, in granules of 16. They are \
 the limit for any layout.
 """
 
 
-def _recorders(workloads: Iterable[dict]) -> str:
-    """The recorders of any of the workloads, in the order of their declaration."""
-    titles = {recording["name"]: recording["title"] for workload in workloads
-              for recording in workload["recordings"]}
-    order = list(RECORDERS)
-    known = sorted(titles, key=lambda name: order.index(name) if name in order else len(order))
-    return ", ".join(titles[name] for name in known)
+def _widest(document: dict) -> str:
+    """How wide the intervals of the times are that the page leaves out."""
+    widest = [max((time["high"] - time["low"]) / 2e9 for time in times) for condition in (
+        "cold", "slow", "warm") if (times := [
+            variant[condition]["wall_ns"] for workload in document["workloads"]
+            for variant in workload["variants"] if variant.get(condition)
+            and variant[condition]["wall_ns"]["low"] is not None])]
+    return (" Half of the widest 95% confidence interval is "
+            f"{max(widest):.3f} s." if widest else "")
+
+
+def _slowdowns(workload: dict) -> list[str]:
+    """What recording costs, by each recorder in the order of declaration."""
+    found = {each["recorder"]: each["slowdown"] for variant in workload["variants"]
+             for each in variant["recording"] or ()}
+    named = [f"{recorder.title} {columns.times(found[name])}"
+             for name, recorder in RECORDERS.items() if name in found]
+    return [f"times slower while recorded: {', '.join(named)}"] if named else []
 
 
 def _section(workload: dict) -> str:
-    headings = ["", *(column.heading for column in columns.COLUMNS)]
+    headings = ["", *(column.heading for column in columns.PAGE)]
     lines = [f"## {_escape(workload['name'])}", "", f"{_escape(workload['title'])}.", "",
              _line(headings), _line(["---"] * len(headings))]
+    titles = dict(_titles([workload]))
     variants = {variant["name"]: variant for variant in workload["variants"]}
-    reasons = {absent["name"]: absent["why"] for absent in workload["absent"]}
-    notes = list(dict.fromkeys(reasons[name] for name, _ in _titles([workload])
-                               if name not in variants))
-    for name, title in _titles([workload]):
-        if name in variants:
-            cells = [column.cell(variants[name]) for column in columns.COLUMNS]
-        else:
-            title += f" ({notes.index(reasons[name]) + 1})"
-            cells = [columns.ABSENT] * len(columns.COLUMNS)
-        lines.append(_line([title, *cells]))
-    lines.append(_line([LIMIT, *columns.limit(workload)]))
+    lines += [_line([_short(variants[name]), *(columns.mean(column.cell(variants[name]))
+                                               for column in columns.PAGE)])
+              for name in titles if name in variants]
+    lines.append(_line([LIMIT, *columns.limit(workload, columns.PAGE)]))
     lines.append("")
     sentence, rest = columns.verdicts(workload)
-    lines.append(sentence)
-    rest += columns.predictions(workload)
-    lines += ["", *(f"* {_escape(line)}" for line in rest)] if rest else []
-    if notes:
-        lines += ["", *(f"({number}) {_escape(why)}" + ("" if number == len(notes) else "  ")
-                        for number, why in enumerate(notes, 1))]
+    rest += columns.predictions(workload) + _slowdowns(workload)
+    lines += [sentence, "", *(f"* {_escape(line)}" for line in rest)]
+    absent: dict[str, list[str]] = {}
+    for each in sorted(workload["absent"], key=lambda each: list(titles).index(each["name"])):
+        absent.setdefault(each["why"], []).append(_short(each))
+    lines += [f"* not built: {', '.join(names)}: {_escape(why)}" for why, names in absent.items()]
     if not workload["outputs_are_identical"]:
         lines += ["", "**The program's output is not identical in all variants.**"]
     lines += [f"\nMissing: {_escape(missing)}" for missing in workload["missing"]]
@@ -179,8 +182,13 @@ def _fastest_cell(workload: dict) -> str:
     if not others:
         return columns.ABSENT
     fastest = min(others, key=_time)
-    row = rows.BY_NAME.get(fastest["name"])
-    return f"{_cost(fastest)} ({row.short if row and row.short else fastest['title']})"
+    return f"{_cost(fastest)} ({_short(fastest)})"
+
+
+def _short(each: dict) -> str:
+    """The name of a variant within a sentence or a cell."""
+    row = rows.BY_NAME.get(each["name"])
+    return row.short if row and row.short else each["title"]
 
 
 def _cost(variant: dict) -> str:
@@ -197,10 +205,10 @@ def _time(variant: dict) -> float:
 def _caption(place: dict) -> str:
     limits = place["throttle"]
     if not limits:
-        return "Major faults, MB read, and the seconds of a cold start."
-    return (f"Major faults, MB read, and the seconds that this takes on a device of "
-            f"{limits['iops']} requests and {limits['bytes_per_second'] / 1e6:g} MB a second, "
-            "including the time of a warm start.")
+        return "of a cold startup."
+    return (f"of a cold startup on a device of {limits['iops']} requests and "
+            f"{limits['bytes_per_second'] / 1e6:g} MB a second: computed from the counted "
+            "requests and bytes, plus the time of a warm startup.")
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -116,7 +116,8 @@ def race(**workload):
                 "missing": [], "outputs_are_identical": True, "recordings": [],
                 "variants": [variant("default", 720.0, 73.6e6),
                              variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
-                                     recording=[{"slowdown": 7.26}, {"slowdown": 312.4}],
+                                     recording=[{"recorder": "breakpoints", "slowdown": 7.26},
+                                                {"recorder": "data", "slowdown": 312.4}],
                                      prediction={"major_faults": 51.0, "read_bytes": 0.73e6,
                                          "difference": {}, "agrees": True, "why": None})],
                 "absent": [{"name": name, "title": title, "why": why} for name, title, why in (
@@ -131,22 +132,24 @@ def lines(text: str, start: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(start)]
 
 
-def test_a_page_has_all_columns_of_each_row():
-    """Peers first, what is absent as a dash with its reason, then the limit."""
+def test_a_page_has_a_table_of_seconds_then_one_for_each_program():
+    """Peers first, what is absent as a dash and with its reason, then the limit."""
     introduction, _, page = table.render(race()).partition("\n## ")
-    assert lines(page, "| by ") == [
-        "| by default | 720 | 10 | 73.6 | 3 | 700 | 66.0 | 0.125 ± 0.001 | 5.400 ± 0.002 | 4.690 | "
-        "0.020 | 207.6 | 2.50 (once) | — | — | — |",
-        "| by front | 50 | 10 | 0.72 | 3 | 700 | 66.0 | 0.125 ± 0.001 | 5.400 ± 0.002 | 4.690 | "
-        "0.020 | 207.6 | 3.00 | 7.3 + 312 | 51 | 0.73 |"]
-    (absent,) = lines(page, "| gcc PGO (1) |")
-    assert page.index("| by default") < page.index(absent) < page.index("| by front")
-    assert lines(page, "(") == [r"(1) it has \<no\> source  ", "(2) it fails"]
-    assert lines(page, "| touched bytes") == [
-        "| touched bytes (the limit) |  |  | 7.0 |" + "  |" * 12]
+    assert lines(introduction, "| ") == [
+        "| linked by | small |", "| --- | --- |", "| by default | 4.690 |", "| gcc PGO | — |",
+        "| gcc LTO | — |", "| BOLT | — |", "| by front | 4.690 |"]
+    assert lines(page, "| ")[2:] == [
+        "| by default | 720 | 73.6 | 700 | 66.0 | 0.125 | 5.400 | 0.020 | 207.6 | 2.50 |",
+        "| **front** | 50 | 0.72 | 700 | 66.0 | 0.125 | 5.400 | 0.020 | 207.6 | 3.00 |",
+        "| touched bytes (the limit) |  | 7.0 |" + "  |" * 7]
+    assert lines(page, "* ")[-3:] == [
+        "* times slower while recorded: frontload-trace 7.3, frontload-valgrind 312",
+        r"* not built: gcc PGO, gcc PGO with LTO: it has \<no\> source",
+        "* not built: BOLT: it fails"]
     (near,) = lines(page, "* Predictions are within 5%")
     assert near.endswith("for 1 of 1 variants")
-    assert "Linux 6.18, A \\| B (2 processors)" in introduction
+    assert "Linux 6.18, A \\| B, 2 processors" in introduction
+    assert "Half of the widest 95% confidence interval is 0.002 s" in introduction
 
 
 def test_the_small_table_has_few_rows_and_programs():

@@ -88,7 +88,7 @@ def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device
 
 
 @pytest.mark.parametrize("change, said", [
-    (lambda work, asked: asked(missing=30), "was compiled differently: 3% of what was"),
+    (lambda work, asked: asked(missing=30), "another compilation: 3% of the touched"),
     (lambda work, asked: (work.folder / "traces.data/a.fltrace").unlink(),
      "there is no traces.data of app.default"),
     (lambda work, asked: setattr(work.workload, "program", "cc1"), "does not do the work"),

@@ -63,8 +63,8 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
     if missing > _MAX_MISSING * touches:
-        return _not_made(f"was compiled differently: {100 * missing / touches:.0f}% of what was "
-                         "touched is not found in it")
+        return _not_made(f"another compilation: {100 * missing / touches:.0f}% of the touched "
+                         "bytes are missing")
     figures = prediction.medians(answer["predictions"])[requests.SLOW]
     predicted = {figure: figures[figure] for figure in FIGURES}
     if name in OPENED:
@@ -156,8 +156,12 @@ def sentences(predictions: Mapping[str, dict]) -> list[str]:
     or judged."""
     judged = [name for name, each in predictions.items() if each["agrees"] is not None]
     wrong = [name for name in judged if not predictions[name]["agrees"]]
-    found = [f"not judged: the prediction of {name}: {each['why']}"
-             for name, each in predictions.items() if each["agrees"] is None]
+    reasons: dict[str, list[str]] = {}
+    for name, each in predictions.items():
+        if each["agrees"] is None:
+            reasons.setdefault(each["why"].partition(":")[0], []).append(name)
+    found = [f"not judged: predictions of {', '.join(names)}: {why}"
+             for why, names in reasons.items()]
     if judged:
         found.insert(0, f"Predictions are within {WITHIN:.0%}, or one, of the kernel's counts for "
                      f"{len(judged) - len(wrong)} of {len(judged)} variants"

@@ -12,7 +12,7 @@ from frontload.measure.statistics import Interval
 
 from coldbench.judge.figures import Figures, Start, say
 
-UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "runs read",
+UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "extents read",
          "max_rss_bytes": "MB peak RSS", "front_text_bytes": "MB of text in the front",
          "front_rodata_bytes": "MB of rodata in the front"}
 

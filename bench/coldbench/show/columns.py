@@ -4,6 +4,7 @@ terminal and for documents.
 All come from the JSON alone.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,11 @@ def seconds(condition: str) -> Callable[[dict], str]:
         text = f"{time['mean'] / 1e9:.3f}"
         return text if time["low"] is None else f"{text} ± {(time['high'] - time['low']) / 2e9:.3f}"
     return cell
+
+
+def mean(cell: str) -> str:
+    """A cell without its interval."""
+    return re.sub(r" [±(].*", "", cell)
 
 
 def _requests(variant: dict) -> str:
@@ -94,7 +100,7 @@ COLUMNS = (
     Column("major faults", _median("major_faults", count)),
     Column("minor faults", _median("minor_faults", count)),
     Column("MB read", _median("read_bytes", megabytes)),
-    Column("runs", _median("read_runs", count)),
+    Column("extents", _median("read_runs", count)),
     Column("requests", _requests),
     Column("peak RSS MB", _median("max_rss_bytes", megabytes)),
     Column("cold s, plain", seconds("cold")),
@@ -104,20 +110,24 @@ COLUMNS = (
     Column("file MB", lambda variant: megabytes(variant["size"])),
     Column("link s", _link),
     Column("slowdown, recording", _recording),
-    Column("model faults", _predicted("major_faults", count)),
-    Column("model MB", _predicted("read_bytes", megabytes)),
+    Column("predicted faults", _predicted("major_faults", count)),
+    Column("predicted MB", _predicted("read_bytes", megabytes)),
 )
 # Of bench/run: the judged figures of a variant, and its time beside that of the first one.
 RUN = (*(column for column in COLUMNS if column.heading in (
-    "major faults", "minor faults", "MB read", "runs", "peak RSS MB", "cold s, plain",
+    "major faults", "minor faults", "MB read", "extents", "peak RSS MB", "cold s, plain",
     "cold s, slow", "warm s", "file MB")), Column("cold / first", _times_the_base))
+# Of a program's table on the race's page.
+PAGE = tuple(column for column in COLUMNS if column.heading in (
+    "major faults", "MB read", "requests", "peak RSS MB", "cold s, plain", "cold s, slow",
+    "warm s", "file MB", "link s"))
 
 
-def limit(workload: dict) -> list[str]:
-    """The row of the limit: the bytes that a start uses."""
+def limit(workload: dict, shown: Sequence[Column] = COLUMNS) -> list[str]:
+    """The row of the limit: the bytes that a startup uses."""
     touched = workload["limit"]["touched_bytes"]
     return [megabytes(touched) if column.heading == "MB read" and touched is not None else ""
-            for column in COLUMNS]
+            for column in shown]
 
 
 def _words(verdict: dict) -> str:
@@ -130,12 +140,12 @@ def verdicts(workload: dict) -> tuple[str, list[str]]:
     """Whether ours is first, in a sentence; and the verdicts where it is not, or is too close."""
     found: Sequence[dict] = workload["verdicts"]
     if not found:
-        return "Not judged: it was not measured on a device of its own.", []
+        return "Not judged: the device was shared with other files.", []
     if all(verdict["first"] for verdict in found):
-        return "Ours is first in every figure.", []
+        return "Frontload is first in every figure.", []
     behind = [f"{_words(verdict)}: {verdict['text']}" for verdict in found if not verdict["first"]]
     ahead = sum(bool(verdict["first"]) for verdict in found)
-    return f"Ours is first in {ahead} of {len(found)} figures.", behind
+    return f"Frontload is first in {ahead} of {len(found)} figures.", behind
 
 
 def predictions(workload: dict) -> list[str]:

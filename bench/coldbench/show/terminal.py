@@ -1,6 +1,5 @@
 """What bench/run and bench/race show of a measured workload."""
 
-import re
 from collections.abc import Sequence
 
 from frontload.base import console
@@ -13,7 +12,7 @@ from coldbench.show.columns import Column
 # Of predictions: the figure, its heading, and its form.
 _PREDICTED = (("major_faults", "major\nfaults", columns.count),
               ("read_bytes", "MB\nread", columns.megabytes),
-              ("read_runs", "runs\nread", columns.count),
+              ("read_runs", "extents\nread", columns.count),
               ("requests", "requests", columns.count),
               ("throttled_seconds", "cold s,\nslow", "{:.2f}".format))
 _WORDS = {True: "ok", False: "FAIL", None: "not judged"}
@@ -32,7 +31,7 @@ def _variants(workload: dict, shown: Sequence[Column], intervals: bool) -> Table
     lines = [(variant["name"], [column.cell(variant) for column in shown])
              for variant in workload["variants"]]
     if not intervals:
-        lines = [(name, [re.sub(r" [±(].*", "", cell) for cell in cells]) for name, cells in lines]
+        lines = [(name, [columns.mean(cell) for cell in cells]) for name, cells in lines]
     # Columns without a value take no room.
     kept = [number for number in range(len(shown))
             if any(cells[number] != columns.ABSENT for _, cells in lines)]

@@ -4,7 +4,7 @@ from coldbench.judge.figures import PLAIN, THROTTLED, WARM, Start
 from coldbench.judge.verdicts import AtMost, Fewer, Near, TimesAsLong
 from coldbench.variants.workload import Workload
 
-NO_SOURCES = "is linked from Debian's static archives: there are no sources to compile again"
+NO_SOURCES = "Debian's static archives come without sources to compile"
 
 WORKLOAD = Workload(
     name="cc1",

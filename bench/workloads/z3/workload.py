@@ -6,7 +6,7 @@ Solvers for other kinds of problems lie between those that a start needs.
 
 from coldbench.variants.workload import Workload
 
-_LONG = "compiles for 25 minutes more, for a row that cpython and git have"
+_LONG = "takes 25 more minutes to compile, and cpython and git have this row"
 
 _STARTS = ("schedule", "bits", "arrays", "strings", "reals", "quantifiers", "datatypes", "floats",
            "optimum", "core", "proof", "horn", "simplify", "tactics", "push", "sequences")
