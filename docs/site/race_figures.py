@@ -1,4 +1,4 @@
-"""The picture of docs/comparison.md, for each theme: the seconds in the first table of
+"""The picture of the techniques in docs/cold-starts.md, for each theme: the seconds in the first table of
 docs/race.md, which bench/table wrote.
 """
 
@@ -86,5 +86,5 @@ def draw(race: dict[str, dict[str, float]], theme: Theme) -> bytes:
 def pages(root: Path) -> dict[Path, bytes]:
     """The pictures of the comparison."""
     race = read((root / "docs/race.md").read_text(encoding="utf-8"))
-    return {root / f"docs/comparison.{theme.name}.svg": draw(race, theme)
+    return {root / f"docs/cold-starts/comparison.{theme.name}.svg": draw(race, theme)
             for theme in THEMES.values()}
