@@ -1,5 +1,5 @@
-"""The picture of the techniques in docs/cold-starts.md, for each theme: the seconds in the first table of
-docs/race.md, which bench/table wrote.
+"""The picture of the techniques in docs/cold-starts.md, for each theme: the seconds in the first
+table of docs/race.md, which bench/table wrote.
 """
 
 from pathlib import Path
