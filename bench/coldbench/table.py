@@ -98,7 +98,7 @@ result, with {errors.count(document['runs'], 'run')} of each kind.
 processors; {_escape(place['file_system'])} on {device}\
 {f', readahead {ahead} KiB' if ahead else ''}. Only the program's own file is cold.{slow}
 * **Trained:** each profile was recorded with the command that is measured. `bench/heldout` \
-measures other commands.
+predicts untrained startups.
 """
 
 
@@ -112,7 +112,8 @@ requests through at once, which a real disk does not. So the table above compute
 requests or all bytes, whichever takes longer, plus a warm startup.
 * *link s* is the median of three links, or a single link if it takes more than 10 s. BOLT's time \
 includes the rewrite.
-* *Predictions* are those of `frontload predict`, with traces of the first row's file.
+* *Predicted* faults, bytes, extents and requests are those of `frontload predict`, with traces of \
+the first row's file.
 * *Touched bytes* are the bytes of the file that the startup uses, in granules of 16. They are \
 the limit for any layout.
 """

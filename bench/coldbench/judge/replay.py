@@ -160,10 +160,9 @@ def sentences(predictions: Mapping[str, dict]) -> list[str]:
     for name, each in predictions.items():
         if each["agrees"] is None:
             reasons.setdefault(each["why"].partition(":")[0], []).append(name)
-    found = [f"not judged: predictions of {', '.join(names)}: {why}"
+    found = [f"not predicted: {', '.join(names)}: {why}"
              for why, names in reasons.items()]
     if judged:
-        found.insert(0, f"Predictions are within {WITHIN:.0%}, or one, of the kernel's counts for "
-                     f"{len(judged) - len(wrong)} of {len(judged)} variants"
-                     + (f", but not for {', '.join(wrong)}" if wrong else ""))
+        found.insert(0, f"predicted within {WITHIN:.0%}, or one: {len(judged) - len(wrong)} of "
+                     f"{len(judged)} variants" + (f", not {', '.join(wrong)}" if wrong else ""))
     return found

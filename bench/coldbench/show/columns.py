@@ -133,7 +133,7 @@ def limit(workload: dict, shown: Sequence[Column] = COLUMNS) -> list[str]:
 def _words(verdict: dict) -> str:
     if verdict["first"] is False:
         return "not first"
-    return "equal" if verdict["figure"] in first.COUNTS else "too close to tell"
+    return "equal" if verdict["figure"] in first.COUNTS else "too close"
 
 
 def verdicts(workload: dict) -> tuple[str, list[str]]:
