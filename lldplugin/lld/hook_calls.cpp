@@ -9,7 +9,7 @@ namespace frontload {
 void HookCalls::endLink() const {
   error(llvm::Twine("this lld has not called ") + function + ", on which the front relies",
         "link without --startup-profile; ld.frontload has to be built with an lld that "
-        "docs/lld-hooks.md fits");
+        "docs/internals/lld-hooks.md fits");
   lld::exitLld(exitVerdict);
 }
 
