@@ -5,8 +5,8 @@
 // names from this file. A name that an lld lacks is undefined in the link of ld.frontload (a
 // changed signature changes the mangled name; but that does not contain the type that a function
 // returns), and hook_calls.h ends a link whose lld does not call these functions.
-// docs/internals/lld-hooks.md says why each is needed. For another lld, see whether test/link passes,
-// and then change the version.
+// docs/internals/lld-hooks.md says why each is needed. For another lld, see whether test/link
+// passes, and then change the version.
 //
 //===----------------------------------------------------------------------===//
 
