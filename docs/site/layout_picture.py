@@ -13,8 +13,8 @@ BEFORE: tuple[Section, ...] = (
     ("headers,\nrelocations", 9, 0.9, "relocation"), ("constants", 20, 0.12, "constant"),
     ("unwinding", 9, 0.0, "exec"), ("code", 44, 0.10, "code"), ("data", 18, 0.55, "data"))
 AFTER: tuple[Section, ...] = (
-    ("headers,\nrelocations", 5, 0.95, "relocation"), ("constants", 3, 0.9, "constant"),
-    ("code", 5, 0.9, "code"), ("data", 11, 0.9, "data"),
+    ("headers", 3, 0.95, "relocation"), ("data", 11, 0.9, "data"),
+    ("relocations,\nconstants", 5, 0.9, "constant"), ("code", 5, 0.9, "code"),
     ("more code", 39, 0.0, "code"), ("more constants", 17, 0.0, "constant"),
     ("unwinding", 9, 0.0, "exec"))
 FRONT = 4  # so many of AFTER are the front
@@ -54,7 +54,7 @@ def draw(theme: Theme) -> bytes:
     figure, (before, after) = canvas.pyplot.subplots(2, 1, figsize=(7.6, 2.9),
                                                      layout="constrained")
     _strip(before, BEFORE, 0, theme)
-    before.set_title("linked as usual: what a start touches lies all over the file", size=10)
+    before.set_title("linked as usual: what startup touches lies all over the file", size=10)
     _strip(after, AFTER, FRONT, theme)
     after.set_title("linked with a front: it is at the beginning, in first-touch order", size=10)
     end = sum(width for _, width, _, _ in AFTER[:FRONT])
