@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +28,12 @@ enum {
   WAIT_SHARE = 300,   /* and of the time that it takes */
 };
 #define FIXED_NS (5 * NS_PER_MS) /* and this, once */
-#define SLOW_NS                                                                                    \
-  (1000 * NS_PER_MS)                /* such a start is looked at before all of its list is mapped, \
-                                     */
-#define PAUSE_NS (20 * NS_PER_MS)   /* and one that has mapped nothing new for this time */
-#define QUIET_NS (2000 * NS_PER_MS) /* after this time without anything new, a start is over */
+/* A start that is slower than this is looked at before all of its list is mapped, */
+#define SLOW_NS (1000 * NS_PER_MS)
+/* and one that has mapped nothing new for this time. */
+#define PAUSE_NS (20 * NS_PER_MS)
+/* After this time without anything new, a start is over. */
+#define QUIET_NS (2000 * NS_PER_MS)
 #define MAX_NS (60000 * NS_PER_MS)
 
 struct learner {
@@ -55,11 +55,11 @@ static int64_t own_ns(void) {
 /* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, takes
  * what is read, because folders that are listed have to be watched before files in them are read.
  */
-static void wait_for(struct watch *watch, struct pollfd ready[2], int64_t pause, int64_t budget) {
+static void wait_for(struct watch *watch, struct pollfd ready[2], int64_t pause, int64_t until_ns) {
   const int64_t until = now_ns() + pause;
   for (int64_t left = pause; left > 0; left = until - now_ns()) {
     const struct timespec wait = {left / 1000000000, left % 1000000000};
-    const nfds_t files = own_ns() < budget ? 2 : 1;
+    const nfds_t files = own_ns() < until_ns ? 2 : 1;
     if (ppoll(ready, files, &wait, NULL) <= 0)
       return;
     if (ready[0].revents) {
@@ -80,7 +80,7 @@ static void watch_start(struct learner *learner, struct watch *watch) {
                            {watch->events, POLLIN, 0}};
   uint64_t memory = 0, growth = 0;
   for (;;) {
-    wait_for(watch, ready, pause, budget);
+    wait_for(watch, ready, pause, looked + budget / 2);
     const size_t processes = watch_sample(watch);
     const int64_t now = now_ns(), age = now - begin;
     if (!processes || age > MAX_NS)
@@ -106,7 +106,7 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     }
     if (is_over)
       break;
-    pause = is_time && (own_ns() - looked) * 2 < budget ? age / 32 : age / 6;
+    pause = is_time && own_ns() < looked + budget / 2 ? age / 32 : age / 6;
     pause = pause < NS_PER_MS ? NS_PER_MS : pause;
   }
   learner->is_whole =
@@ -383,9 +383,9 @@ static void report(const struct learner *learner, int error) {
 static void learn(void *argument) {
   struct learner *learner = argument;
   struct watch watch;
-  const struct sched_param lowest = {0};
   enum { OF_PROCESS = 1, IDLE = 3 << 13 }; /* linux/ioprio.h */
-  sched_setscheduler(0, SCHED_IDLE, &lowest);
+  /* SCHED_IDLE would get no turn on a busy machine before a short start is over. */
+  SYS(setpriority, PRIO_PROCESS, 0, 19);
   SYS(ioprio_set, OF_PROCESS, 0, IDLE);
   setsid(); /* Ctrl-C is for the command */
   char program[PATH_MAX];

@@ -45,6 +45,7 @@ struct watched {
   size_t maps_room;
   int inotify;
   char *folders[MAX_FOLDERS + 1]; /* by the number of their watch, which begins at 1 */
+  bool reads[MAX_FOLDERS + 1];    /* not only the folders in it are of interest */
   char launcher[PATH_MAX], name_space[64], root[PATH_MAX];
   char own[2][PATH_MAX]; /* the program's own folders, which may be at home */
   const char *home;
@@ -204,10 +205,13 @@ struct seen_file *watch_file(struct watch *watch, const char *path) {
   return file->pages ? file : NULL;
 }
 
-static void watch_folder(struct watched *inside, const char *folder) {
+static void watch_folder(struct watched *inside, const char *folder, bool reads) {
   const int number =
       inotify_add_watch(inside->inotify, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
-  if (number > 0 && number <= MAX_FOLDERS && !inside->folders[number])
+  if (number <= 0 || number > MAX_FOLDERS)
+    return;
+  inside->reads[number] |= reads;
+  if (!inside->folders[number])
     inside->folders[number] = strdup(folder);
 }
 
@@ -220,14 +224,14 @@ void watch_folder_of(struct watch *watch, const char *path) {
     char *end = strrchr(folder, '/');
     if (!end || end == folder || (*end = 0, !strrchr(folder + 1, '/')))
       return;
-    watch_folder(watch->inside, folder);
+    watch_folder(watch->inside, folder, level == 0);
   }
 }
 
 static void see_listed(struct watched *inside, char path[PATH_MAX]) {
-  watch_folder(inside, path);
+  watch_folder(inside, path, true);
   if (strlen(path) + sizeof "/__pycache__" < PATH_MAX)
-    watch_folder(inside, strcat(path, "/__pycache__"));
+    watch_folder(inside, strcat(path, "/__pycache__"), true);
 }
 
 /* Libraries are open before they are mapped. */
@@ -257,7 +261,7 @@ void watch_events(struct watch *watch) {
         continue;
       if (event->mask & IN_ISDIR)
         see_listed(inside, path);
-      else
+      else if (inside->reads[event->wd])
         see_read(watch, path);
     }
 }
