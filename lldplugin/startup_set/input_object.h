@@ -4,7 +4,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/BinaryFormat/ELF.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/Path.h"
 #include <string>
 
@@ -13,16 +13,9 @@ namespace frontload {
 /// An input object of a link.
 struct InputObject {
   llvm::MemoryBufferRef buffer;
-  llvm::StringRef archive;             ///< the path of the archive it is a member of, else empty
-  bool isLazy = false;                 ///< whether it is linked only if needed
-  bool isLinked = false;               ///< whether it is a program or shared library
-  llvm::MemoryBuffer *owner = nullptr; ///< of a file that only the plan reads
-
-  /// Frees the pages of a mapped file, which may be large. Later accesses read them again.
-  void letGo() const {
-    if (owner)
-      owner->dontNeedIfMmap();
-  }
+  llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
+  bool isLazy = false;     ///< whether it is linked only if needed
+  bool isLinked = false;   ///< whether it is a program or shared library
   /// The name in profiles: the base name of its file, or `base name of archive(member)`.
   std::string name() const {
     llvm::StringRef file = llvm::sys::path::filename(buffer.getBufferIdentifier());

@@ -62,8 +62,14 @@ struct GlobalSymbol {
   uint32_t index; ///< in the symbol table
 };
 
-/// The results of looking up some symbols of an object.
-struct SymbolFinds {
+/// One object and its finds.
+template <class ELFT> struct ObjectScan {
+  std::optional<ElfObject<ELFT>> object;
+  bool isLinked = false;                   ///< a program or shared library
+  uint32_t number = 0;                     ///< among all objects of the link
+  std::string name;                        ///< as in profiles; empty if the profile cannot name it
+  llvm::ArrayRef<uint32_t> sectionEntries; ///< entries of this object's sections
+
   llvm::SmallVector<EntryMatch, 0> matches;
   llvm::SmallVector<GlobalSymbol, 0> data, code;
   llvm::BitVector hasDataSymbol;      ///< by section index
@@ -73,28 +79,6 @@ struct SymbolFinds {
   uint32_t dataStart = 0;  ///< the section that defines data_start, where a program's data begins
   bool definesEnd = false; ///< a symbol `_end` that other objects see
   bool isGo = false;       ///< linked by Go's own linker
-
-  /// Adds the results of later symbols.
-  void append(SymbolFinds &&later) {
-    matches.append(later.matches.begin(), later.matches.end());
-    data.append(later.data.begin(), later.data.end());
-    code.append(later.code.begin(), later.code.end());
-    hasDataSymbol |= later.hasDataSymbol;
-    coldParts.insert(later.coldParts.begin(), later.coldParts.end());
-    llvm::append_range(codeLabels, later.codeLabels);
-    dataStart = later.dataStart ? later.dataStart : dataStart;
-    definesEnd |= later.definesEnd;
-    isGo |= later.isGo;
-  }
-};
-
-/// One object and its finds.
-template <class ELFT> struct ObjectScan : SymbolFinds {
-  std::optional<ElfObject<ELFT>> object;
-  const InputObject *input = nullptr;
-  uint32_t number = 0;                     ///< among all objects of the link
-  std::string name;                        ///< as in profiles; empty if the profile cannot name it
-  llvm::ArrayRef<uint32_t> sectionEntries; ///< entries of this object's sections
 
   uint32_t firstLabel = 0; ///< the section of the label before all its code (code_labels.h)
 

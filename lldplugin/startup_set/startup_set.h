@@ -63,9 +63,6 @@ public:
   /// Only objects of the first one's ELF kind count: a linker refuses others.
   std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
 
-  /// Frees the memory that only find() needs, which is much if a profile has a million names.
-  void endSearch() { names.reset(); }
-
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
   /// startup sections refer to.
   HotStrings &hotStrings() { return strings; }

@@ -97,7 +97,7 @@ void InputFiles::add(const std::string &path) {
     buffers.back() = std::move(debug);
     contents = MemoryBufferRef(buffers.back()->getBuffer(), path);
   }
-  objects.push_back({contents, "", /*isLazy=*/false, isLinked, buffers.back().get()});
+  objects.push_back({contents, "", /*isLazy=*/false, isLinked});
   bool hasSymbols = false;
   if (!withElfObject(contents.getBuffer(), isLinked,
                      [&](const auto &object) { hasSymbols = !object.symbols().empty(); }))
@@ -145,8 +145,8 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
   end();
 }
 
-/// Finds names in objects and archives, or in a linked file. `profile` refers to `text`.
-[[noreturn]] static void resolveFiles(StartupProfile &profile, MemoryBuffer &text) {
+/// Finds names in objects and archives, or in a linked file.
+[[noreturn]] static void resolveFiles(StartupProfile &profile) {
   InputFiles files;
   for (const std::string &path : fileArguments)
     files.add(path);
@@ -156,15 +156,13 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
   if (startupSetOption)
     sortByTier(profile);
   StartupSet set(profile, /*gathersStrings=*/false);
-  const unsigned numThreads = parallel::strategy.compute_thread_count();
-  std::vector<StartupSections> sections = set.find(files.objects, numThreads);
-  set.endSearch();
-  text.dontNeedIfMmap();
+  std::vector<StartupSections> sections =
+      set.find(files.objects, parallel::strategy.compute_thread_count());
   outs() << resolvedHeader;
   if (startupSetOption)
     writeSections(outs(), sections, files.objects);
   else if (!blocksOption)
-    writePlaces(outs(), profile, set, files.objects, numThreads);
+    writePlaces(outs(), profile, set, files.objects);
   else if (Error error = writeBlocks(outs(), profile, set, files.objects))
     fail(exitData, toString(std::move(error)), "compile it again");
   end();
@@ -178,5 +176,5 @@ int main(int argc, char **argv) {
                                   "make it again with 'frontload profile'");
   if (listedOption)
     resolveListed(profile);
-  resolveFiles(profile, *text);
+  resolveFiles(profile);
 }

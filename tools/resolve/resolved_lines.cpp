@@ -3,13 +3,10 @@
 #include "resolve/resolved_lines.h"
 #include "elf/block_map.h"
 #include "elf/elf_object.h"
-#include "startup_set/share_work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/MathExtras.h"
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,56 +16,22 @@ using namespace llvm;
 
 namespace frontload {
 
-/// The places of one piece of work. After a piece, the pages of a mapped file are freed.
-static constexpr size_t placesAtATime = 1 << 16;
-
-namespace {
-/// The lines of some places.
-struct Lines {
-  std::string text;
-  std::vector<size_t> ends; ///< of each line
-};
-} // namespace
-
-static Lines linesOf(ArrayRef<EntryPlace> places, const StartupProfile &profile,
-                     const StartupSet &set, ArrayRef<InputObject> objects) {
-  Lines lines;
-  raw_string_ostream os(lines.text);
+void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                 ArrayRef<InputObject> objects) {
+  std::vector<const EntryPlace *> places;
+  for (const EntryPlace &place : set.entryPlaces().movable)
+    places.push_back(&place);
+  llvm::stable_sort(places, [](auto *a, auto *b) { return a->entry < b->entry; });
   std::optional<uint32_t> object;
   std::string objectName;
-  for (const EntryPlace &place : places) {
-    if (std::exchange(object, place.object) != place.object)
-      objectName = escapeName(objects[place.object].name());
-    bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
-    os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
-       << '\t' << objectName << '\t' << escapeName(place.sectionName) << '\t'
-       << (isSection ? "" : escapeName(place.symbol)) << '\t' << utohexstr(place.value, true)
-       << '\t' << place.symbolIndex << '\n';
-    lines.ends.push_back(lines.text.size());
-  }
-  objects[places.back().object].letGo();
-  return lines;
-}
-
-void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
-                 ArrayRef<InputObject> objects, unsigned numThreads) {
-  // Names are read in the order in which they lie in the files, and written by entry.
-  ArrayRef<EntryPlace> places = set.entryPlaces().movable;
-  std::vector<Lines> all(divideCeil(places.size(), placesAtATime));
-  shareWork(numThreads, all.size(), [&](size_t i) {
-    ArrayRef<EntryPlace> rest = places.drop_front(i * placesAtATime);
-    all[i] = linesOf(rest.take_front(placesAtATime), profile, set, objects);
-  });
-  std::vector<uint32_t> nextOf(profile.entries.size() + 1), order(places.size());
-  for (const EntryPlace &place : places)
-    ++nextOf[place.entry + 1];
-  std::partial_sum(nextOf.begin(), nextOf.end(), nextOf.begin());
-  for (auto [number, place] : enumerate(places))
-    order[nextOf[place.entry]++] = uint32_t(number);
-  for (uint32_t number : order) {
-    const Lines &lines = all[number / placesAtATime];
-    size_t line = number % placesAtATime;
-    os << StringRef(lines.text).slice(line ? lines.ends[line - 1] : 0, lines.ends[line]);
+  for (const EntryPlace *place : places) {
+    if (std::exchange(object, place->object) != place->object)
+      objectName = escapeName(objects[place->object].name());
+    bool isSection = profile.entries[place->entry].kind == EntryKind::Section;
+    os << "name\t" << place->entry << '\t'
+       << toString(set.foundNames().best(place->entry).likeness()) << '\t' << objectName << '\t'
+       << escapeName(place->sectionName) << '\t' << (isSection ? "" : escapeName(place->symbol))
+       << '\t' << utohexstr(place->value, true) << '\t' << place->symbolIndex << '\n';
   }
   for (auto [entry, isUnmovable] : enumerate(set.entryPlaces().isKept))
     if (isUnmovable)

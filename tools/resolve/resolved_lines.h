@@ -58,9 +58,9 @@ namespace frontload {
 /// The first line.
 inline constexpr char resolvedHeader[] = "frontload-resolve 2\n";
 
-/// Where the entries of `profile` are in `objects`; makes the lines in `numThreads` threads.
+/// Where the entries of `profile` are in `objects`.
 void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
-                 llvm::ArrayRef<InputObject> objects, unsigned numThreads);
+                 llvm::ArrayRef<InputObject> objects);
 
 /// The blocks of the functions of `profile`; an error says which object is damaged.
 llvm::Error writeBlocks(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
