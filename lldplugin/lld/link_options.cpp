@@ -126,7 +126,6 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
   static const Option known[] = {
       {"output", TwoDashes, [](auto &o, auto v) { o.output = v; }},
       {"help", Flag, [](auto &o, auto) { o.isHelp = true; }},
-      {"defsym", Value, [](auto &o, auto v) { o.definesEnd |= v.starts_with("_end="); }},
       {"build-id", OptionalValue,
        [](auto &o, auto v) { o.keepsBuildId = v.starts_with_insensitive("0x"); }},
       {"image-base", Value, [](auto &o, auto v) { o.imageBase = v; }},
@@ -136,7 +135,7 @@ static bool readLld(ArrayRef<const char *> args, size_t &i, LinkOptions &options
        }},
       {"pack-dyn-relocs", Value, [](auto &o, auto) { o.decidesPacking = true; }},
       // Values that are not inputs, and letters behind longer names that begin with them.
-      {"soname|hash-style|Map|dependency-file|reproduce", Value, [](auto &, auto) {}},
+      {"defsym|soname|hash-style|Map|dependency-file|reproduce", Value, [](auto &, auto) {}},
       {"z", Letter, readKeyword},
       {"O", Letter,
        [](auto &o, auto v) {

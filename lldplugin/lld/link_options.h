@@ -35,7 +35,6 @@ struct LinkOptions {
   enum class FrontChoice : uint8_t { IfWorth, Always, Never } choice = FrontChoice::IfWorth;
   bool prefetchesInside = false; ///< by code in the program, instead of a library that it needs
   LinkTraits traits;
-  bool definesEnd = false;
   bool decidesPacking = false; ///< of relative relocations
   bool keepsBuildId = false;   ///< which the user has chosen
   std::string imageBase;       ///< as it was given

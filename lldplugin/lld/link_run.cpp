@@ -26,13 +26,12 @@ static constexpr size_t minToShorten = 4096;
 }
 
 /// Looks at a linker script before lld does.
-void LinkRun::addScript(MemoryBufferRef mb) {
+void LinkRun::checkScript(MemoryBufferRef mb) const {
   if (decidesLayout(mb.getBuffer()))
     endLink(exitUsage,
             mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
                                        "combined with --startup-profile",
             "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
-  scripts.push_back(mb.getBuffer());
 }
 
 std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef path) {
@@ -42,7 +41,7 @@ std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef p
   file_magic magic = identify_magic(buffer->getBuffer());
   // lld takes a file of unknown format for a script.
   if (makesFront() && scriptDepth && magic == file_magic::unknown)
-    addScript(*buffer);
+    checkScript(*buffer);
   if (magic == file_magic::elf_relocatable)
     hasReadObject = true;
   return buffer;
@@ -58,7 +57,7 @@ void LinkRun::addObject(lld::elf::Ctx &ctx, InputObject object) {
 
 void LinkRun::readScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (makesFront())
-    addScript(mb);
+    checkScript(mb);
   ++scriptDepth;
   realReadLinkerScript(ctx, mb);
   --scriptDepth;
@@ -92,8 +91,6 @@ void LinkRun::addNote(lld::elf::Ctx &ctx, StringRef like) {
 void LinkRun::parseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (makesFront()) {
     front = &options.awaitLink();
-    for (StringRef each : scripts)
-      front->addScript(each);
     addObjects();
     checkInputs();
   }

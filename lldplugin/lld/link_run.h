@@ -71,7 +71,7 @@ public:
   FrontLink *link() { return front; }
 
 private:
-  void addScript(llvm::MemoryBufferRef mb);
+  void checkScript(llvm::MemoryBufferRef mb) const;
   void addObjects();
   void checkInputs() const;
   void addNote(lld::elf::Ctx &ctx, llvm::StringRef like);
@@ -86,7 +86,6 @@ private:
   bool awaitsNote = false;
   /// How deeply linker scripts are nested. lld reads files that they INCLUDE by readFile() alone.
   unsigned scriptDepth = 0;
-  std::vector<llvm::StringRef> scripts; ///< linker scripts among the inputs
   // lld keeps references into the next three.
   std::string script, laterScript, noteObject;
   HotStrings *hotStrings = nullptr;  ///< while strings are cut

@@ -77,7 +77,6 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
   if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
     return EXIT_SUCCESS;
   OutputFacts facts;
-  facts.checksEnd = !options.definesEnd && !link.definesEnd();
   std::vector<std::string> unwanted = link.outputsBehind().all();
   facts.unwanted = unwanted;
   facts.wantedBytes = link.account().wantedBytes();

@@ -2,7 +2,6 @@
 
 #include "plan/front_link.h"
 #include "names/name_hashes.h"
-#include "plan/other_script.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
 #include "llvm/ADT/StringExtras.h"
@@ -68,8 +67,6 @@ FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed),
       planned(profile.entries.size(), sizeOfFirstTier(profile), patternsOf(profile, t)),
       counted(profile, startupSet, planned) {}
-
-void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto found = llvm::find_if(objects, [](const InputObject &o) { return !o.isLazy && o.isElf(); });

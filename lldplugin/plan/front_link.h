@@ -45,8 +45,6 @@ public:
   /// `path` is where the profile came from, for messages.
   FrontLink(StartupProfile p, std::string path, LinkTraits traits);
 
-  /// Takes note of a linker script among the inputs, which does not decide the layout.
-  void addScript(llvm::StringRef script);
   /// Takes note of an input object.
   void addObject(InputObject object) { objects.push_back(object); }
   /// The first ELF object that is in the link in any case, else the first one: it tells what kind
@@ -85,9 +83,6 @@ public:
   bool copiesConstants() const { return traits.copiesConstants; }
 
   const StartupProfile &startupProfile() const { return profile; }
-  /// Whether an input defines `_end` itself.
-  bool definesEnd() const { return isEndAssigned || startupSet.definesEnd(); }
-
   const std::string &profilePath() const { return pathOfProfile; }
   const LinkTraits &linkTraits() const { return traits; }
 
@@ -97,7 +92,6 @@ private:
   StartupProfile profile;
   std::string pathOfProfile;
   LinkTraits traits;
-  bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
   std::thread planner;

@@ -22,8 +22,6 @@ public:
   explicit ScriptWords(StringRef script) : rest(script) {}
   /// The next word; none at the end of the script.
   std::optional<Word> next();
-  /// Whether what follows the word assigns a value to it.
-  bool isAssignmentNext();
 
 private:
   StringRef rest;
@@ -76,27 +74,11 @@ std::optional<ScriptWords::Word> ScriptWords::next() {
   return std::nullopt;
 }
 
-bool ScriptWords::isAssignmentNext() {
-  skipBlanks();
-  if (rest.starts_with("="))
-    return !rest.starts_with("==");
-  return any_of(ArrayRef<StringRef>{"+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<=", ">>="},
-                [&](StringRef op) { return rest.starts_with(op); });
-}
-
 bool decidesLayout(StringRef script) {
   ScriptWords words(script);
   while (auto word = words.next())
     if (!word->isQuoted &&
         is_contained({"SECTIONS", "OVERWRITE_SECTIONS", "MEMORY", "PHDRS"}, word->text))
-      return true;
-  return false;
-}
-
-bool assigns(StringRef script, StringRef symbol) {
-  ScriptWords words(script);
-  while (auto word = words.next())
-    if (word->text == symbol && words.isAssignmentNext())
       return true;
   return false;
 }

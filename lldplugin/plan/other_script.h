@@ -15,8 +15,4 @@ namespace frontload {
 /// cannot be combined with a front: each would take sections that the other is to place.
 bool decidesLayout(llvm::StringRef script);
 
-/// Whether a linker script gives the symbol of this name a value: by any of the operators that
-/// assign, in PROVIDE and the like or not.
-bool assigns(llvm::StringRef script, llvm::StringRef symbol);
-
 } // namespace frontload

@@ -38,38 +38,6 @@ template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
   return Error::success();
 }
 
-/// The end of a program in memory, by its sections.
-template <class ELFT> static uint64_t endOfProgram(typename ELFT::ShdrRange sections) {
-  uint64_t end = 0;
-  for (const auto &section : sections)
-    if ((section.sh_flags & ELF::SHF_ALLOC) &&
-        !((section.sh_flags & ELF::SHF_TLS) && section.sh_type == ELF::SHT_NOBITS))
-      end = std::max<uint64_t>(end, section.sh_addr + section.sh_size);
-  return end;
-}
-
-template <class ELFT>
-static Error checkEndSymbol(const ELFFile<ELFT> &file, const typename ELFT::Shdr &symtab,
-                            uint64_t end) {
-  auto symbols = file.symbols(&symtab);
-  if (!symbols)
-    return symbols.takeError();
-  auto names = file.getStringTableForSymtab(symtab);
-  if (!names)
-    return names.takeError();
-  for (const auto &symbol : *symbols) {
-    // Functions, objects and local labels of that name are the program's own; other symbols are
-    // ours, hidden and thereby local, or lld's. Nearly all symbols end here, unread.
-    bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-    if (symbol.getType() != ELF::STT_NOTYPE || symbol.st_shndx == ELF::SHN_UNDEF ||
-        (isLocal && symbol.getVisibility() != ELF::STV_HIDDEN) || symbol.st_name >= names->size())
-      continue;
-    if (StringRef(names->data() + symbol.st_name) == "_end" && symbol.st_value != end)
-      return createStringError("symbol '_end' is not at the end of the program");
-  }
-  return Error::success();
-}
-
 uint64_t Front::read() const {
   uint64_t sum = 0;
   for (FrontRange range : ranges)
@@ -276,13 +244,10 @@ static Expected<Front> check(const ELFFile<ELFT> &file, const OutputFacts &facts
       return createStringError("a segment's address does not fit its place in the file, so it "
                                "could not be loaded");
 
-  const typename ELFT::Shdr *symtab = nullptr;
   for (const auto &section : *sections) {
     auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
-    if (section.sh_type == ELF::SHT_SYMTAB)
-      symtab = &section;
     if (*name != ".eh_frame_hdr")
       continue;
     auto contents = file.getSectionContents(section);
@@ -291,9 +256,6 @@ static Expected<Front> check(const ELFFile<ELFT> &file, const OutputFacts &facts
     if (Error e = checkEhFrameHdr<ELFT>(*contents))
       return e;
   }
-  if (facts.checksEnd && symtab)
-    if (Error e = checkEndSymbol(file, *symtab, endOfProgram<ELFT>(*sections)))
-      return e;
   return findFront(file, facts, strings);
 }
 

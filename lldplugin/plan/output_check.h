@@ -49,8 +49,6 @@ struct Front {
 
 /// What a link knows of its output.
 struct OutputFacts {
-  /// Whether `_end` is the linker's, and has to be where the program ends.
-  bool checksEnd = true;
   /// Sections that are not wanted in the front, by name.
   llvm::ArrayRef<std::string> unwanted = {};
   /// The bytes that are wanted of sections of the front, from their beginnings, by name. Sections
@@ -63,7 +61,6 @@ struct OutputFacts {
 /// Checks the ELF file in `bytes`, and finds its front. Those of `strings` that begin the merged
 /// strings belong to the front, and count as placed. Fails if:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
-/// * `_end` is not the end of the program in memory.
 /// * a section of the front lies behind one of the rest in the file, or its code ends elsewhere.
 /// * a loadable segment's address and offset do not agree modulo its alignment.
 llvm::Expected<Front> checkOutput(llvm::StringRef bytes, const OutputFacts &facts,

@@ -95,7 +95,6 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
     HashedName name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-    scan.definesEnd |= !isLocal && name.text() == "_end";
     if (!isLocal && (name.text() == "data_start" || name.text() == "__data_start"))
       scan.dataStart = section;
     if (!isLocal && section && mayLabelCode(object, symbol, name.text(), section))

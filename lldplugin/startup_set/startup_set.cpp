@@ -81,10 +81,8 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
     lookUpStable(scans, wanted);
     noteMatches(scans, found);
   }
-  for (const ObjectScan<ELFT> &scan : scans.all) {
-    hasEnd |= scan.definesEnd;
+  for (const ObjectScan<ELFT> &scan : scans.all)
     isGo |= scan.isGo;
-  }
   settleMatches(scans, profile, found, places);
   if (folding != Folding::None)
     addIdenticalCode(scans, folding, places.movable);

@@ -67,8 +67,6 @@ public:
   /// startup sections refer to.
   HotStrings &hotStrings() { return strings; }
 
-  /// Whether an object so far defines `_end` itself.
-  bool definesEnd() const { return hasEnd; }
   /// Whether an object so far was linked by Go's own linker.
   bool hasGo() const { return isGo; }
   /// Whether the loader leaves a good part of .data.rel.ro alone, although it relocates data.
@@ -92,7 +90,7 @@ private:
   const UnnamedRule unnamed;
   std::optional<NameTable> names;
   std::optional<ProfileContents> contents;
-  bool hasEnd = false, isGo = false, isIdle = false;
+  bool isGo = false, isIdle = false;
   HotStrings strings;
   FoundNames found;
   EntryPlaces places;

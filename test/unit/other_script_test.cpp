@@ -16,15 +16,3 @@ TEST(OtherScript, KnowsScriptsThatDecideTheLayout) {
         "\"SECTIONS", "INPUT(MY_SECTIONS)", "INPUT(/a/SECTIONS/b.o)", "INPUT(a-SECTIONS)"})
     EXPECT_FALSE(decidesLayout(script)) << script;
 }
-
-// Whatever assigns a value counts, and what only mentions the symbol does not.
-TEST(OtherScript, KnowsWhichSymbolsItAssigns) {
-  for (const char *script :
-       {"_end = 1;", "_end=1;", "x = 2; \"_end\" = x;", "PROVIDE(_end = 1);", "HIDDEN ( _end=1 )",
-        "_end /* of data */ = 1;", "_end += 1;", "_end<<=1;", "ASSERT(_end == 1, \"\") _end = 2;"})
-    EXPECT_TRUE(assigns(script, "_end")) << script;
-  for (const char *script : {"", "end = 1;", "__end = 1;", "._end = 1;", "x = _end;",
-                             "ASSERT(_end == 1, \"\")", "ASSERT(_end <= x, \"_end = 1\")",
-                             "/* _end = 1; */", "# _end = 1;", "EXTERN(_end)", "_end", "\"_end"})
-    EXPECT_FALSE(assigns(script, "_end")) << script;
-}

@@ -1,4 +1,4 @@
-// Linker scripts among the inputs of a link: whether one decides the layout, or assigns a symbol.
+// Linker scripts among the inputs of a link: whether one decides the layout.
 #include "plan/other_script.h"
 #include "target.h"
 
@@ -7,5 +7,4 @@ using namespace llvm;
 
 static void readInput(StringRef script) {
   decidesLayout(script);
-  assigns(script, "_end");
 }
