@@ -53,9 +53,13 @@ static inline bool next_note(struct notes *rest, struct note *note) {
   return true;
 }
 
-/* `name_size` includes the zero at the end. */
-static inline bool is_note(const struct note *note, uint32_t type, const char *name,
-                           size_t name_size) {
-  return note->type == type && note->name_size == name_size &&
-         same_bytes(note->name, (const unsigned char *)name, name_size);
+/* Finds the build-id among notes. False if they have none of 1 to `max_size` bytes. */
+static inline bool find_build_id(struct notes notes, size_t max_size, struct note *id) {
+  static const unsigned char name[] = ELF_NOTE_GNU;
+  while (next_note(&notes, id))
+    if (id->type == NT_GNU_BUILD_ID && id->name_size == sizeof name &&
+        same_bytes(id->name, name, sizeof name) && id->descriptor_size > 0 &&
+        id->descriptor_size <= max_size)
+      return true;
+  return false;
 }

@@ -81,6 +81,14 @@ static inline const char *after(const char *string, const char *start) {
   return string;
 }
 
+/* The value of a variable, named with the equals sign; NULL: there is none. */
+static inline const char *value_of(char *const *environment, const char *name_and_equals) {
+  const char *value = NULL;
+  for (; *environment && !value; ++environment)
+    value = after(*environment, name_and_equals);
+  return value;
+}
+
 static inline bool same_string(const char *a, const char *b) {
   while (*a && *a == *b)
     ++a, ++b;

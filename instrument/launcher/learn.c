@@ -123,20 +123,18 @@ static char *build_id_of(const char *path) {
     close(fd);
   for (unsigned i = 0; i < segments && !text; ++i) {
     Elf64_Phdr segment;
-    struct note note;
+    struct note id;
     elf_start_segment(&start, i, &segment);
     if (segment.p_type != PT_NOTE || segment.p_offset > start.size ||
         segment.p_filesz > start.size - segment.p_offset)
       continue;
-    struct notes notes = {start.bytes + segment.p_offset, segment.p_filesz,
-                          note_alignment(segment.p_align)};
-    while (!text && next_note(&notes, &note))
-      if (is_note(&note, NT_GNU_BUILD_ID, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) &&
-          note.descriptor_size <= 64 && (text = calloc(2 * note.descriptor_size + 1, 1)))
-        for (size_t byte = 0; byte < note.descriptor_size; ++byte)
-          sprintf(text + 2 * byte, "%02x", note.descriptor[byte]);
+    const struct notes notes = {start.bytes + segment.p_offset, segment.p_filesz,
+                                note_alignment(segment.p_align)};
+    if (find_build_id(notes, 64, &id) && (text = calloc(2 * id.descriptor_size + 1, 1)))
+      for (size_t byte = 0; byte < id.descriptor_size; ++byte)
+        sprintf(text + 2 * byte, "%02x", id.descriptor[byte]);
   }
-  return text && *text ? text : strdup("-");
+  return text ? text : strdup("-");
 }
 
 /* The file that a line of the old list is about, with what is known of it; NULL if it is another

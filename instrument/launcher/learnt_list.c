@@ -35,13 +35,6 @@ bool find_command(const char *command, const char *folders, char path[PATH_MAX])
   }
 }
 
-const char *value_of(char *const *environment, const char *name_and_equals) {
-  const char *value = NULL;
-  for (; *environment && !value; ++environment)
-    value = after(*environment, name_and_equals);
-  return value;
-}
-
 bool find_learnt_folder(struct learnt_list *list, char *const *environment) {
   const char *state = value_of(environment, "XDG_STATE_HOME=");
   const char *home = value_of(environment, "HOME=");

@@ -21,9 +21,6 @@ struct learnt_list {
 /* Finds the command as execute_command() will; false if it does not exist or will not be run. */
 bool find_command(const char *command, const char *folders, char path[PATH_MAX]);
 
-/* The value of a variable, or NULL. */
-const char *value_of(char *const *environment, const char *name_and_equals);
-
 /* Fills in `folder`. False if the environment names none. */
 bool find_learnt_folder(struct learnt_list *list, char *const *environment);
 /* Fills in all. False if the command will not be run, or there is no folder. */

@@ -12,17 +12,9 @@
 
 #include <errno.h>
 
-/* The value of a variable, named with the equals sign; NULL: there is none. */
 static const char *find_variable(const char *name_and_equals) {
-  size_t size = string_size(name_and_equals);
-  for (char **environment = *ADDRESS_IN_LIBC(environ); environment && *environment; ++environment) {
-    size_t i = 0;
-    while (i < size && (*environment)[i] == name_and_equals[i])
-      ++i;
-    if (i == size)
-      return *environment + size;
-  }
-  return NULL;
+  char **environment = *ADDRESS_IN_LIBC(environ);
+  return environment ? value_of(environment, name_and_equals) : NULL;
 }
 
 /* For text that is expanded again later. */

@@ -36,17 +36,6 @@ enum {
 typedef ElfW(Ehdr) file_header;
 typedef ElfW(Phdr) program_header;
 
-static void find_build_id(struct object *object, struct notes notes) {
-  struct note note;
-  while (next_note(&notes, &note))
-    if (is_note(&note, NT_GNU_BUILD_ID, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) &&
-        note.descriptor_size <= BUILD_ID_LIMIT) {
-      object->build_id = note.descriptor;
-      object->build_id_size = note.descriptor_size;
-      return;
-    }
-}
-
 static bool is_in_memory(const program_header *segment, const program_header *headers,
                          size_t count) {
   for (size_t i = 0; i < count; ++i)
@@ -80,8 +69,13 @@ static bool read_program_headers(struct object *object, const program_header *he
         extend(&code, segment);
     } else if (segment->p_type == PT_NOTE && object->build_id_size == 0 &&
                is_in_memory(segment, headers, count)) {
-      find_build_id(object, (struct notes){(const unsigned char *)(object->bias + segment->p_vaddr),
-                                           segment->p_filesz, note_alignment(segment->p_align)});
+      const struct notes notes = {(const unsigned char *)(object->bias + segment->p_vaddr),
+                                  segment->p_filesz, note_alignment(segment->p_align)};
+      struct note id;
+      if (find_build_id(notes, BUILD_ID_LIMIT, &id)) {
+        object->build_id = id.descriptor;
+        object->build_id_size = id.descriptor_size;
+      }
     }
   }
   if (loaded.low >= loaded.high)

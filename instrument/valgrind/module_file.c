@@ -53,17 +53,14 @@ static HChar *text_at(Int fd, ULong offset) {
 
 static void read_build_id(ModuleFile *file, Int fd, const Elf64_Phdr *header) {
   static UChar bytes[MAX_NOTES];
+  struct note id;
   struct notes notes = {bytes, header->p_filesz, note_alignment(header->p_align)};
   if (notes.size > sizeof bytes)
     notes.size = sizeof bytes;
-  if (!read_at(fd, header->p_offset, bytes, notes.size))
+  if (!read_at(fd, header->p_offset, bytes, notes.size) || !find_build_id(notes, MAX_BUILD_ID, &id))
     return;
-  for (struct note note; !file->build_id_size && next_note(&notes, &note);)
-    if (is_note(&note, NT_GNU_BUILD_ID, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) &&
-        note.descriptor_size <= MAX_BUILD_ID) {
-      VG_(memcpy)(file->build_id, note.descriptor, note.descriptor_size);
-      file->build_id_size = note.descriptor_size;
-    }
+  VG_(memcpy)(file->build_id, id.descriptor, id.descriptor_size);
+  file->build_id_size = id.descriptor_size;
 }
 
 /* The offset in the file of an address; all ones if it is not in the file. */
