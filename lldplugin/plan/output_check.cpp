@@ -232,30 +232,11 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
 template <class ELFT>
 static Expected<Front> check(const ELFFile<ELFT> &file, const OutputFacts &facts,
                              HotStrings &strings) {
-  auto sections = file.sections();
-  if (!sections)
-    return sections.takeError();
-  auto segments = file.program_headers();
-  if (!segments)
-    return segments.takeError();
-  for (const auto &segment : *segments)
-    if (segment.p_type == ELF::PT_LOAD && segment.p_align > 1 &&
-        (segment.p_offset - segment.p_vaddr) % segment.p_align)
-      return createStringError("a segment's address does not fit its place in the file, so it "
-                               "could not be loaded");
-
-  for (const auto &section : *sections) {
-    auto name = file.getSectionName(section);
-    if (!name)
-      return name.takeError();
-    if (*name != ".eh_frame_hdr")
-      continue;
-    auto contents = file.getSectionContents(section);
-    if (!contents)
-      return contents.takeError();
-    if (Error e = checkEhFrameHdr<ELFT>(*contents))
-      return e;
-  }
+  auto header = contentsOfSection(file, ".eh_frame_hdr");
+  if (!header)
+    return header.takeError();
+  if (Error e = checkEhFrameHdr<ELFT>(*header))
+    return e;
   return findFront(file, facts, strings);
 }
 

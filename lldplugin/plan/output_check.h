@@ -62,7 +62,6 @@ struct OutputFacts {
 /// strings belong to the front, and count as placed. Fails if:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
 /// * a section of the front lies behind one of the rest in the file, or its code ends elsewhere.
-/// * a loadable segment's address and offset do not agree modulo its alignment.
 llvm::Expected<Front> checkOutput(llvm::StringRef bytes, const OutputFacts &facts,
                                   HotStrings &strings);
 
