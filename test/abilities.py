@@ -310,7 +310,6 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "quiet-page-cache": lambda: None,
     "tmp-on-disk": _tmp_on_disk,
     "perf": _of_perf(lambda recorder: recorder.events),
-    "perf-fills": _of_perf(lambda recorder: perf.FILLS in recorder.events),
     "perf-requests": _of_perf(lambda recorder: recorder.requests),
     "hardware-breakpoints": _of_perf(lambda recorder: recorder.breakpoints),
     "loop-devices": cold_device.obstacle,

@@ -26,7 +26,7 @@ static constexpr uint64_t readahead = 128 << 10, faultAround = 64 << 10, page = 
 static constexpr DeviceProfile profiles[] = {
     // A 5400 rpm disk with the file in one place: 1.0 ms from track to track and half a turn, 5.5
     // ms (Hitachi Travelstar 5K320, OEM specification, 4.4.2). This is the 150 requests a second
-    // and 80 MB/s of the slow device of bench/run.
+    // and 80 MB/s of the slow device of bench/race.
     {"hdd", 1 / 150.0, 80e6, readahead, faultAround, page,
      "disk of 5400 rpm, 150 requests a second, 80 MB/s", 1, FRONTLOAD_GAP_HDD},
     // eMMC 5.1, HS400: 250 MB/s (Samsung's 64 GB part, 2015; 217 MB/s measured by Gateworks on its

@@ -187,7 +187,7 @@ int main(int argc, char **argv) { return one_enter(argc) + two_enter(argc) > 999
 """
 
 
-@needs("ptrace", "loop-devices", "perf-fills", "strace", "tmp-on-disk")
+@needs("ptrace", "lazy-files", "strace", "tmp-on-disk")
 def test_the_list_is_that_of_a_recorded_start(frontload, cli, tmp_path):
     """Of a program with two libraries, in one call: nineteen pages in twenty are found, and few
     others are in the list."""

@@ -14,7 +14,7 @@ from abilities import needs
 from compiled import compile_to
 from frontload.base.errors import BadData
 from frontload.pagecache import cache as pagecache
-from frontload.reading import listing, record_alone
+from frontload.reading import listing
 from frontload.reading import record as recording
 from frontload.reading.listing import BOTH, MAP, PAGE, READ, File, Range, ReadingList, Touch
 from hypothesis import given
@@ -180,7 +180,7 @@ def check_recorded(path: Path, mapped: Path, read: Path) -> dict[str, dict[int, 
     return pages
 
 
-@needs("loop-devices", "perf-fills", "strace", "tmp-on-disk")
+@needs("lazy-files", "strace", "tmp-on-disk")
 def test_what_a_start_touches_is_recorded_to_the_page(frontload, files, tmp_path):
     """By mapping and by read(2), in order; the command's status is told."""
     program = compile_to(tmp_path / "app", "gcc", "-O1", "app.c", sources={"app.c": PROGRAM})
@@ -230,13 +230,14 @@ def test_a_user_records_as_root_does(build):
 
 def test_a_log_of_reads_may_have_anything():
     """Lines that are of no known file are left out; nothing is read behind a file's end."""
-    files = {b"a b": A, b"b\n": B}
+    files = {b"a b": (A, True), b"b\n": (B, False)}
     log = b"0 4096 a b\n8192 8192 a b\n0 4096 a b\n12288 4096 b\n\nx\n 1 2\n0 1 other\n99999 1 a b"
-    found = record_alone._made(log, files)
+    found = recording._made(log, files)
     assert {page: touch.rank for page, touch in found.pages[A].items()} == {0: 0, 2: 1, 3: 2,
                                                                             24: 3}
     assert B not in found.pages  # a newline in its name
-    assert record_alone._made(b"4096 99999 a b", {b"a b": File("/c", PAGE + 1, 0)}).size() == 1
+    small = File("/c", PAGE + 1, 0), False
+    assert recording._made(b"4096 99999 a b", {b"a b": small}).size() == 1
 
 
 def listed(path: Path, *ranges: tuple[int, int]) -> dict[File, dict[int, Touch]]:

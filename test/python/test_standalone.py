@@ -110,7 +110,7 @@ def keeper(tmp_path, build) -> Path:
 @pytest.mark.parametrize("how", [
     pytest.param("--with=trace", marks=needs("ptrace", "built:bin/frontload-trace")),
     "--with=runtime", pytest.param("--data", marks=needs("valgrind")),
-    pytest.param("--files", marks=needs("loop-devices", "perf-fills", "strace", "tmp-on-disk"))])
+    pytest.param("--files", marks=needs("lazy-files", "strace", "tmp-on-disk"))])
 def test_recordings_tell_no_secrets(frontload, keeper, tmp_path, how):
     """Nothing of arguments, environment, input or files, which the program has in memory. Traces
     are their user's alone, whatever the umask."""

@@ -29,6 +29,7 @@ from frontload.tracing.strace import Call
 
 REMEDY = "install strace (apt-get install strace), and allow ptrace; or name the files with --evict"
 _EXECUTE, _OPEN, _ENTER = ("execve", "execveat"), ("open", "openat", "openat2"), ("chdir", "fchdir")
+_MAP = "mmap"
 _WRITTEN = {"O_WRONLY", "O_RDWR"}
 _NOT_READ = {"O_WRONLY", "O_PATH", "O_DIRECTORY"}
 _MAX_LINKS = 8  # from one interpreter to the next
@@ -83,15 +84,17 @@ def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
     return Seen(used, tuple(file for file in candidates if file not in visible))
 
 
-def opened(command: Sequence[str], launcher: Launcher, *, only_read: bool = False) -> list[str]:
-    """The regular files on disks that the processes of a command open for reading or execute. With
-    `only_read`, without those that they also write or replace: each run makes these again, and has
-    no place for them where a copy covers the old file."""
+def opened(command: Sequence[str], launcher: Launcher, *, only_read: bool = False
+           ) -> dict[str, bool]:
+    """The regular files on disks that the processes of a command open for reading or execute, and
+    whether a process maps each, as the dynamic loader does. With `only_read`, without those that
+    they also write or replace: each run makes these again, and has no place for them where a copy
+    covers the old file."""
     began = time.time_ns()
     with scratch_folder("frontload-measure.") as folder:
         with open(os.devnull, "wb") as sink:
             sample = launcher.run(
-                [*strace.watching([*_EXECUTE, *_OPEN, *_ENTER], folder / "calls", "-ff",
+                [*strace.watching([*_EXECUTE, *_OPEN, *_ENTER, _MAP], folder / "calls", "-ff",
                                   remedy=REMEDY), *command], stdout=sink)
         logs = [log.read_text("ascii", "replace").splitlines()
                 for log in sorted(folder.glob("calls.*"))]
@@ -107,8 +110,9 @@ def opened(command: Sequence[str], launcher: Launcher, *, only_read: bool = Fals
                    if call.name in _OPEN and call.opened and call.flags & _WRITTEN}
         found = {file: None for file in found
                  if file not in written and os.stat(file).st_mtime_ns < began}
-    return sorted(file for file in found
-                  if mounts.file_system(file) not in mounts.IN_MEMORY)
+    mapped = {call.opened for call in calls if call.name == _MAP and call.opened}
+    return {file: file in mapped for file in sorted(found)
+            if mounts.file_system(file) not in mounts.IN_MEMORY}
 
 
 def read_calls(calls: Sequence[Call], folder: str) -> list[str]:

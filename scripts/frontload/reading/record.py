@@ -1,26 +1,29 @@
 """Records what a start touches of all its files, page by page.
 
-Without readahead, the page cache takes in exactly the touched pages, in the order of their touches,
-by a mapping as by read(2), and the kernel reports each page that it takes in (docs/faults.md). So a
-first run shows which files the command opens (strace), and a second one has cold copies of them on
-a separate device without readahead.
+Copies of the files lie in a FUSE file system of our own (frontload-lazyfs --log), which reads
+nothing ahead, and logs each read of the kernel. The kernel keeps what it has read, so these are the
+touched pages, in the order of first touch. The log does not show whether a mapping or read(2)
+touched them: files that a process maps are taken to be touched by that. Of an ELF file, the kernel
+and the dynamic loader read the first page, and map the others.
+
+A user without the right to mount does so in a user namespace. There a wrapper of the command
+(setpriv) reads a few pages of the C library first.
 """
 
 import itertools
 import os
-import shutil
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from frontload.base.errors import Diagnostics, Failure
+from frontload.base import processes, tools
+from frontload.base.errors import Failure
 from frontload.base.ready import Ready
-from frontload.device import cold_device, kinds
+from frontload.base.scratch import scratch_folder
+from frontload.device import lazy
 from frontload.elf import file as elf
-from frontload.faults import start
-from frontload.faults.document import Faults, Fills
 from frontload.measure import seen
-from frontload.measure.conditions import SELECTIVELY_COLD
 from frontload.measure.launcher import Launcher, Sample
 from frontload.reading.listing import (
     MAP,
@@ -33,29 +36,58 @@ from frontload.reading.listing import (
     to_bytes,
 )
 
+_CAP_SYS_ADMIN = 21
+_NAMESPACE = ("unshare", "--user", "--map-current-user", "--mount", "--keep-caps")
+# The command does not need the user's rights in such a namespace.
+_WITHOUT_RIGHTS = ("setpriv", "--ambient-caps=-all", "--inh-caps=-all")
+_MAX_AT_ONCE = 16
 
-def obstacle() -> str | None:
-    """What is obviously missing for this way; None if nothing is."""
-    return cold_device.obstacle() or (None if shutil.which("perf") else "perf is not found")
+
+def may_mount() -> bool:
+    """Whether this process may mount: as root, or in a namespace of its own."""
+    return processes.has_capability(_CAP_SYS_ADMIN)
 
 
-def record(command: Sequence[str], ready: Ready | None = None,
-           diagnostics: Diagnostics | None = None) -> tuple[ReadingList, Sample]:
-    """The touches of one start of the command. Needs root, for the device and for the kernel's
-    events of the page cache."""
-    opened = seen.opened(command, Launcher(end_with_us=True, ready=ready), only_read=True)
+def enter_namespace() -> None:
+    """Runs this program again where it may mount. A process with threads, which numpy starts,
+    cannot enter a user namespace itself."""
+    _check(processes.run([*_NAMESPACE, "true"]))
+    os.execvp(_NAMESPACE[0], [*_NAMESPACE, str(tools.tool("frontload")), *sys.argv[1:]])
+
+
+def _check(tried: processes.Result | None = None) -> None:
+    """Refuses where nobody can record; `tried`: a trial of a namespace."""
+    reason = None
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        reason = "/dev/fuse is missing, or not yours to use"
+    elif tools.find_tool("frontload-lazyfs") is None:
+        reason = "frontload-lazyfs is not found: Frontload was built without libfuse3"
+    elif tried and tried.status:
+        reason = tried.stderr.strip() or "unshare failed"
+    if reason:
+        without = "without root, " if os.geteuid() else ""
+        raise Failure(f"{without}files cannot be recorded here: {reason}",
+                      note="see `frontload info`" + (", or record as root" if without else ""))
+
+
+def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
+    """The touches of one start of the command; to be called where one may mount."""
+    _check()
+    launcher = Launcher(end_with_us=True, ready=ready)
+    opened = seen.opened(command, launcher, only_read=True)
     identities = {path: identity(path) for path in opened}
-    document, sample = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1,
-                                    ready=ready, device=kinds.custom(None, None, 0),
-                                    diagnostics=diagnostics)
-    faults, fills = document["faults"], document["fills"]
-    if fills is None or faults is None:
-        lacks = next(iter(document["missing"]), None)
-        raise Failure("what enters the page cache cannot be recorded: "
-                      + (f"{lacks['what']}: {lacks['why']}" if lacks else "perf tells nothing"),
-                      note=lacks["remedy"] if lacks else None)
-    return _made([identities.get(os.path.realpath(file["path"])) for file in document["files"]],
-                 faults, fills), sample
+    with scratch_folder("frontload-device.") as folder:
+        log = folder / "log"
+        with lazy.LazyFiles(folder, map(Path, opened), latency_ms=0, parallel=_MAX_AT_ONCE,
+                            log=log) as own:
+            launcher = (launcher.below(*_WITHOUT_RIGHTS) if os.geteuid() else
+                        Launcher(end_with_us=True, ready=ready, outside=own.outside))
+            own.cover()
+            sample = launcher.run(command)
+            places = {os.fsencode(own.inside(path)): path for path in opened}
+        found = _made(log.read_bytes(), {name: (identities[path], opened[path])
+                                         for name, path in places.items()})
+    return found, sample
 
 
 def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) -> Path:
@@ -80,19 +112,22 @@ def identity(path: str) -> File:
     return File(path, status.st_size, status.st_mtime_ns, build_id)
 
 
-def _made(files: Sequence[File | None], faults: Faults, fills: Fills) -> ReadingList:
-    """The list from a recording without readahead."""
-    mapped = {(file, offset // PAGE) for file, offset, major in zip(
-        faults["file"], faults["offset"], faults["major"], strict=True) if major}
+def _made(log: bytes, files: dict[bytes, tuple[File, bool]]) -> ReadingList:
+    """The list from a log and the files, each with whether a process maps it. The log's lines have
+    the offset, the size, and the name of a file. A name may have newlines: lines without a known
+    file are left out."""
     found = ReadingList(runs=1)
     rank = 0
-    for number, offset, size in zip(fills["file"], fills["offset"], fills["bytes"], strict=True):
-        file = files[number] if number >= 0 else None
-        if file is None:
+    for line in log.split(b"\n"):
+        fields = line.split(b" ", 2)
+        file, is_mapped = files.get(fields[2], (None, False)) if len(fields) == 3 else (None, False)
+        if file is None or not fields[0].isdigit() or not fields[1].isdigit():
             continue
+        offset, size = int(fields[0]), int(fields[1])
         pages = found.pages.setdefault(file, {})
-        for page in range(offset // PAGE, min(offset + size, file.size + PAGE - 1) // PAGE):
+        for page in range(offset // PAGE, -(-min(offset + size, file.size) // PAGE)):
             if page not in pages:
-                pages[page] = Touch(rank, 1, MAP if (number, page) in mapped else READ)
+                is_mapping = page if file.build_id else is_mapped
+                pages[page] = Touch(rank, 1, MAP if is_mapping else READ)
                 rank += 1
     return found

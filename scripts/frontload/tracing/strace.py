@@ -23,6 +23,7 @@ _FIRST = re.compile(_STRING)
 _ARGUMENTS = re.compile(r", \[(.*)\], (?:0x[0-9a-f]+(?: /\* \d+ vars? \*/)?|NULL)")
 _ARGUMENT = re.compile(rf"{_STRING}(\.\.\.)?")
 _RESULT = re.compile(rf".*\) += (-?\d+)(?:{_PATH})?(?: \D.*)?$")
+_MAPPED = re.compile(rf", \d+{_PATH}, \w+\)")
 _ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 _FLAG = re.compile(r"\bO_[A-Z]+\b")
@@ -37,7 +38,7 @@ class Call:
     path: its first string
     arguments: those of an executed program; none if strace has cut one of them
     result: None if the call has not ended in this line
-    opened: the path of the resulting descriptor
+    opened: the path of the resulting descriptor, or of the one that is mapped
     """
 
     name: str
@@ -77,7 +78,8 @@ def _call(line: str) -> Call | None:
     flags = _FLAG.findall(line, end, result.start(1) if result else len(line))
     return Call(found[1], _unescaped(base, 2), base is not None and base[1] == "AT_FDCWD",
                 _unescaped(path, 1), _words(words[1]) if words else (),
-                frozenset(flags), result and int(result[1]), _unescaped(result, 2))
+                frozenset(flags), result and int(result[1]),
+                _unescaped(result, 2) or _unescaped(_MAPPED.search(line, end), 1))
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """frontload record: runs a command and records what it touches while it starts."""
 
 import argparse
-import os
 
 from frontload.base import errors, processes
 from frontload.base.ready import Ready
@@ -109,14 +108,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _record_files(words: list[str], output: str, ready: Ready | None) -> int:
-    from frontload.reading import record, record_alone
+    from frontload.reading import record
 
-    alone = record.obstacle() is not None
-    if alone and os.geteuid() != 0 and not record_alone.may_mount():
-        record_alone.enter_namespace()
+    if not record.may_mount():
+        record.enter_namespace()
     with processes.unwinding_on_signals():
-        found, sample = (record_alone.record(words, ready) if alone else
-                         record.record(words, ready, errors.Diagnostics(at_once=True)))
+        found, sample = record.record(words, ready)
     path = record.write(found, words[0], output)
     errors.note(f"{path}: {errors.count(len(found.in_order()), 'file')}, "
                 f"{found.size() / 1e6:.1f} MB")
