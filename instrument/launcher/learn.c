@@ -25,7 +25,8 @@ enum {
   PROBES = 8,
   STALE_SECONDS = 60, /* after this time, a writer is taken for dead */
   SHARE = 100,        /* one part in so many of the start's processor time is ours, */
-  WAIT_SHARE = 300,   /* and of the time that it takes */
+  WAIT_SHARE = 300,   /* and of the time that it takes; */
+  NEW_SHARE = 100,    /* while nothing is known, in which the program waits the most */
 };
 #define FIXED_NS (5 * NS_PER_MS) /* and this, once */
 /* A start that is slower than this is looked at before all of its list is mapped, */
@@ -90,7 +91,8 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     last = now;
     memory = watch->memory;
     growth = watch->growth;
-    budget = FIXED_NS + watch->processor_ns / SHARE + age / WAIT_SHARE;
+    budget =
+        FIXED_NS + watch->processor_ns / SHARE + age / (learner->starts ? WAIT_SHARE : NEW_SHARE);
     /* With a list, all of it is mapped at once, and only the end is new. */
     const bool is_time =
         memory * 8 >= learner->known * 7 || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
