@@ -149,10 +149,14 @@ def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, roun
         for number, order in enumerate(orders(len(names), rounds, seed=1), 1):
             for name in (names[index] for index in order):
                 progress(f"{device}: {name}, round {number}")
-                if ways[name].learns:
-                    _learn(launcher, ways[name], opened, counter, Path(lists) / "state")
+                if ways[name].learns and (name not in found or not _learn(
+                        launcher, ways[name], opened, counter, Path(lists) / "state")):
+                    found.pop(name, None)
+                    progress(f"{device}: nothing is learnt here: frontload-run --verbose --learn "
+                             "prints why")
+                    continue
                 found[name].append(_cold(launcher, ways[name], opened, counter))
-        return found, predicted
+        return found, {name: predicted[name] for name in found}
 
 
 def _predicted(way: Way, device: str) -> dict[str, int]:
@@ -166,8 +170,9 @@ def _requests(counter: Path) -> int | None:
     return requests.parse(counter.read_text())[0].reads if counter.exists() else None
 
 
-def _learn(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path, state: Path) -> None:
-    """One cold start, of which the next one knows."""
+def _learn(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path, state: Path) -> bool:
+    """One cold start, of which the next one knows. Returns whether it does: not where process 1
+    does not reap orphans."""
     os.environ["XDG_STATE_HOME"] = str(state)
     shutil.rmtree(state, ignore_errors=True)
     state.mkdir()
@@ -175,10 +180,9 @@ def _learn(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path, s
     # The list is written when the start is over.
     for _ in range(100):
         if list(state.glob("frontload/*.files")):
-            return
+            return True
         time.sleep(0.1)
-    raise errors.Failure("frontload-run --learn has learnt nothing",
-                         note="frontload-run --verbose --learn prints why")
+    return False
 
 
 def _cold(launcher: Launcher, way: Way, opened: Sequence[str], counter: Path) -> Start:
