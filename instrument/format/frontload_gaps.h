@@ -15,10 +15,8 @@
  * A network or FUSE has many requests under way at once, and transfers each byte.
  *
  * A note is written once for all devices. Gaps up to the default readahead are in it, which the
- * fault of a page reads too; if there are too many ranges, gaps up to those of a disk. Clang by lld
- * with an order file and packed relocations, whose start reads 18.0 MB without a note, has 39
- * ranges and 12.9 MB with gaps up to 64 KiB (0.42 s on that disk), 34 and 13.4 with 128 (0.32 s),
- * 27 and 14.8 with 256 (0.32 s). */
+ * fault of a page reads too, and larger ones as long as the start reads no more than by its faults.
+ */
 #pragma once
 
 /* In bytes. */

@@ -31,15 +31,16 @@ TEST(RangesOfPages, AreAddresses) {
   EXPECT_EQ(rangesOf({{100, 1}}, 8), expected);
 }
 
-// Up to 128 KiB apart they are one, and up to 192 if there are too many. A sixth more is read
-// around them, in whole pages.
+// Up to 128 KiB apart they are one, and further apart too, if that reads less than their two faults
+// would. A sixth more is read around them, in whole pages.
 TEST(RangesOfPages, AreJoinedWhereTheyAreNear) {
   EXPECT_EQ(rangesOf({{50, 1}, {17, 1}}, 8),
             (std::vector<FrontRange>{{15 * notePage, 53 * notePage}}));
-  std::vector<PageRange> apart = {{60, 1}, {17, 1}};
-  EXPECT_EQ(rangesOf(apart, 8), (std::vector<FrontRange>{{60 * notePage, 61 * notePage},
-                                                         {17 * notePage, 18 * notePage}}));
-  EXPECT_EQ(rangesOf(apart, 1), (std::vector<FrontRange>{{14 * notePage, 64 * notePage}}));
+  EXPECT_EQ(rangesOf({{60, 1}, {17, 1}}, 8),
+            (std::vector<FrontRange>{{14 * notePage, 64 * notePage}}));
+  EXPECT_EQ(
+      rangesOf({{79, 1}, {17, 1}}, 8),
+      (std::vector<FrontRange>{{79 * notePage, 80 * notePage}, {17 * notePage, 18 * notePage}}));
   EXPECT_EQ(rangesOf({{0, 60}}, 1), (std::vector<FrontRange>{{0, 65 * notePage}}));
 }
 

@@ -4,6 +4,7 @@
 #include "frontload_gaps.h"
 #include "frontload_note.h"
 #include "program/tool.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -26,6 +27,8 @@ struct Extent {
 
 /// A page as the note counts them.
 static constexpr uint64_t notedPage = 4096;
+/// Reading more takes longer than another request, on a disk of 150 requests and 80 MB a second.
+static constexpr uint64_t maxGap = 512 << 10;
 
 /// Joins extents of a segment that are at most `maxGap` apart. They ascend.
 static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t maxGap) {
@@ -42,14 +45,32 @@ static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t maxGap) {
   return result;
 }
 
+static uint64_t totalBytes(ArrayRef<Extent> extents) {
+  uint64_t bytes = 0;
+  for (const Extent &extent : extents)
+    bytes += extent.end - extent.begin;
+  return bytes;
+}
+
+/// How much a start that touches these pages reads by faults: each reads the default readahead,
+/// half of it before the page.
+static uint64_t bytesByFaults(ArrayRef<PageRange> pages) {
+  constexpr uint64_t window = FRONTLOAD_GAP_NOTE / notedPage;
+  DenseSet<uint64_t> read;
+  for (const PageRange &range : pages)
+    for (uint64_t page = range.first; page < range.first + range.count; ++page)
+      if (!read.contains(page))
+        for (uint64_t i = 0, first = page - std::min(page, window / 2); i < window; ++i)
+          read.insert(first + i);
+  return read.size() * notedPage;
+}
+
 /// Extends each extent on both sides. Pages that a prediction misses are mostly beside others:
 /// something goes on behind the end of a page. All extensions are at most a sixth of the extents,
 /// which ascend.
 static void extend(std::vector<Extent> &extents) {
   constexpr uint64_t maxAll = 2 << 20, maxSide = 32 << 10;
-  uint64_t bytes = 0;
-  for (const Extent &extent : extents)
-    bytes += extent.end - extent.begin;
+  const uint64_t bytes = totalBytes(extents);
   const uint64_t sides = 2 * std::max<uint64_t>(extents.size(), 1);
   const uint64_t side =
       alignDown(std::min(maxSide, std::min(bytes / 6, maxAll) / sides), notedPage);
@@ -74,13 +95,17 @@ NotedRanges rangesOfPages(const LinkedFile &file, ArrayRef<PageRange> pages, siz
   llvm::sort(extents, [](const Extent &a, const Extent &b) {
     return std::pair(a.segment, a.begin) < std::pair(b.segment, b.begin);
   });
+  // Fewer ranges are fewer requests, as long as they do not read more than the start without them.
+  const uint64_t readByFaults = bytesByFaults(pages) / 32 * 31; // a prediction has some pages more
   std::vector<Extent> found;
-  for (uint64_t gap = FRONTLOAD_GAP_NOTE; gap <= FRONTLOAD_GAP_HDD; gap += notedPage) {
-    found = joined(extents, gap);
-    if (found.size() <= room)
+  for (uint64_t gap = FRONTLOAD_GAP_NOTE; gap <= maxGap; gap += notedPage) {
+    std::vector<Extent> next = joined(extents, gap);
+    extend(next);
+    bool isEnough = found.size() <= room || gap > FRONTLOAD_GAP_HDD;
+    if (gap > FRONTLOAD_GAP_NOTE && isEnough && totalBytes(next) > readByFaults)
       break;
+    found = std::move(next);
   }
-  extend(found);
   llvm::sort(found, [](const Extent &a, const Extent &b) {
     return std::pair(a.rank, a.begin) < std::pair(b.rank, b.begin);
   });
