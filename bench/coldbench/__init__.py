@@ -7,6 +7,6 @@ measure   starts, requests, links, recordings: what is measured, and how
 judge     the figures of measurements, and verdicts on them
 show      the JSON of both, and tables and pictures of the JSON
 
-Each package uses those before it. The programs of bench/ (run, race, table, picture, start,
+Each package uses those before it. The programs of bench/ (race, table, picture, start,
 heldout, source_package) use all packages and their common modules, but never each other.
 """

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from frontload.base import errors, processes
-from frontload.cli.arguments import count
 from rich.console import Console
 
 ROOT = Path(__file__).parents[2]
@@ -24,20 +23,8 @@ def add_build_options(parser: argparse.ArgumentParser) -> None:
                         help="the LLVM to compile and link with (default %(default)s)")
 
 
-def add_measuring_options(parser: argparse.ArgumentParser, *, runs: int, json: str) -> None:
-    """How starts are measured, and where the result goes: by default to `json`."""
-    parser.add_argument("--runs", metavar="N", type=count(1), default=runs,
-                        help="rounds of each kind (default %(default)s)")
-    parser.add_argument("--no-device", action="store_true",
-                        help="measure in the work folder, as without root")
-    parser.add_argument("--json", metavar="FILE", type=Path,
-                        help=f"where the result goes (default {json})")
-
-
-def choose(option: str, text: str | None, known: Sequence[str], what: str) -> tuple[str, ...]:
-    """The names in a comma-separated list, or all known ones without a list."""
-    if text is None:
-        return tuple(known)
+def choose(option: str, text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
+    """The names in a comma-separated list."""
     wanted = tuple(dict.fromkeys(text.split(",")))
     if unknown := set(wanted) - set(known):
         raise errors.Failure(f"{option}: {', '.join(sorted(unknown))}: no such {what}",

@@ -1,6 +1,6 @@
 """bench/picture: the reads of cold starts from their files, as a picture of a result's JSON.
 
-A strip is a file from its first byte to its last; read bytes are dark. Of bench/run, each variant
+A strip is a file from its first byte to its last; read bytes are dark. Of bench/race, each variant
 has a strip. Of bench/start, each way to start has a strip for each of the files with the most
 reads; the other files are summed up below.
 
@@ -49,7 +49,7 @@ def _save(figure: pyplot.Figure, axes, title: str) -> bytes:
 
 
 def draw_variants(workload: dict) -> bytes:
-    """The variants of a result of bench/run; the same result gives the same bytes."""
+    """The variants of a result of bench/race; the same result gives the same bytes."""
     drawn = workload["variants"]
     end = max(variant["size"] for variant in drawn)
     with matplotlib.rc_context(_STYLE):
@@ -132,7 +132,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/picture", description="Draw which parts of each "
                                      "variant's file a cold start has read.")
     parser.add_argument("result", metavar="RESULT.json", type=Path,
-                        help="what bench/run or bench/start wrote")
+                        help="what bench/race wrote of one workload, or bench/start")
     parser.add_argument("-o", "--output", metavar="FILE.svg", type=Path, required=True)
     parser.add_argument("--device", metavar="KIND", help="of a result of bench/start: which device "
                         "(default: the first)")
@@ -141,7 +141,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def run(args: argparse.Namespace) -> int:
-    result = document.read(args.result, run=document.RUN, start=document.START)
+    result = document.read(args.result, race=document.RACE, start=document.START)
     if result["schema"] == document.START:
         device = command.choose("--device", args.device or next(iter(result["read"])),
                                 tuple(result["read"]), "device of this result")[0]

@@ -1,17 +1,22 @@
-"""bench/race: builds the rows of each workload, and measures all of a workload in one session."""
+"""bench/race: builds the rows of each workload, and measures all of a workload in one session.
+
+A workload's other variants, and all of one that has no part in the race, are measured on request.
+"""
 
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from frontload.base import errors
+from frontload.cli.arguments import count
+from frontload.measure import doubts
 from frontload.profile import trace
 
 from coldbench import command
-from coldbench.judge import figures, first
+from coldbench.judge import figures, first, replay
 from coldbench.measure import limit, links, recordings
-from coldbench.session import Session
-from coldbench.show import columns, document, terminal
+from coldbench.measure.starts import measure_starts
+from coldbench.show import document, terminal
 from coldbench.variants import rows, workload
 from coldbench.variants.rows import Row
 from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
@@ -26,8 +31,14 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         "root). bench/table makes the documents' tables from the result.")
     parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", default=list(WORKLOADS),
                         help=f"folders of bench/workloads (default: {' '.join(WORKLOADS)})")
-    command.add_measuring_options(parser, runs=5, json="bench/race.json in --build-dir")
-    parser.add_argument("--rows", metavar="NAME,...", help="only these (default: all)")
+    parser.add_argument("--runs", metavar="N", type=count(1), default=5,
+                        help="rounds of each kind (default %(default)s)")
+    parser.add_argument("--no-device", action="store_true",
+                        help="measure in the work folder, as without root")
+    parser.add_argument("--json", metavar="FILE", type=Path,
+                        help="where the result goes (default bench/race.json in --build-dir)")
+    parser.add_argument("--rows", metavar="NAME,...", help="only these, or other variants of the "
+                        "workloads (default: all rows)")
     parser.add_argument("--no-links", action="store_true", help="do not time links")
     parser.add_argument("--no-recordings", action="store_true", help="do not time recordings")
     command.add_build_options(parser)
@@ -63,22 +74,36 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
               for row in chosen if row.links_itself and not args.no_links}
     recorded = {name: recordings.time_recording(work, name, say)
                 for name in _recorders(work, chosen) if not args.no_recordings}
-    session = Session(work, [row.name for row in chosen], runs=args.runs,
-                      device=not args.no_device, progress=say)
-    verdicts = first.verdicts(session.figures, [row.name for row in chosen if row.ours],
+    starts = measure_starts(work, [row.name for row in chosen], runs=args.runs,
+                            device=not args.no_device, progress=say)
+    measured = [figures.of_variant(work, starts, row.name) for row in chosen]
+    place = figures.place(starts)
+    say("predicting the starts")
+    predictions = replay.replay(work, measured, place)
+    verdicts = first.verdicts(figures.to_judge(starts, measured),
+                              [row.name for row in chosen if row.ours],
                               [row.name for row in chosen if not row.ours])
-    return session.workload | {
+    return {
+        "name": described.name,
+        "title": described.title or described.name,
+        "command": list(work.command(rows.BASE, work.binary(rows.BASE), "OUTPUT")),
+        "place": place,
+        "missing": starts.missing,
+        "warnings": [warning for measurement in starts.measurements.values()
+                     for warning in doubts.warnings(measurement)],
+        "outputs_are_identical": starts.outputs_are_identical(),
         "limit": {"touched_bytes": touched},
         "variants": [variant | {
             "title": row.title,
             "ours": row.ours,
+            "prediction": predictions[row.name],
             "link": linked.get(row.name),
             "recording": [{"recorder": name, "slowdown": recorded[name].slowdown}
                           for name in rows.recorders(described, row) if recorded] or None,
             "runs": {condition: [{"round": each.round, "position": each.position,
                                   "label": each.label, **figures.of_run(each)} for each in these]
-                     for condition, these in session.starts.by_condition(row.name).items()},
-        } for row, variant in zip(chosen, session.workload["variants"], strict=True)],
+                     for condition, these in starts.by_condition(row.name).items()},
+        } for row, variant in zip(chosen, measured, strict=True)],
         "absent": [{"name": row.name, "title": row.title, "ours": row.ours,
                     "why": described.absent[row.name]}
                    for row in rows.ROWS if row.name in described.absent],
@@ -92,12 +117,12 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
 
 def run(args: argparse.Namespace) -> int:
     base = args.work_dir or args.build_dir / "bench"
-    wanted = {rows.BASE, *command.choose("--rows", args.rows, list(rows.BY_NAME), "row")}
-    prepared = []
-    for name in args.workloads:  # a wrong name shows before hours of work
-        described, source = workload.load(name)
-        chosen = [row for row in rows.of(described) if row.name in wanted]
-        prepared.append((described, source, chosen))
+    loaded = [workload.load(name) for name in args.workloads]  # a wrong name shows before the work
+    wanted = args.rows and {rows.BASE, *command.choose("--rows", args.rows, list(dict.fromkeys(
+        row.name for described, _ in loaded for row in rows.of(described, True))), "row")}
+    prepared = [(described, source, [row for row in rows.of(described, bool(wanted))
+                                     if not wanted or row.name in wanted])
+                for described, source in loaded]
     file = args.json or base / "race.json"
     result = document.head(document.RACE, runs=args.runs, workloads=[])
     with command.progress() as progress:
@@ -111,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
             measured = measure(work, chosen, args, progress)
             result["workloads"].append(measured)
             document.write(file, result)
-            terminal.show(measured, columns.COLUMNS, intervals=False)
+            terminal.show(measured)
             terminal.show_remarks(result["host"], measured)
             terminal.show_first(measured)
     print(f"every run is in {file}")

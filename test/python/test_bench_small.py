@@ -36,7 +36,7 @@ def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):
     assert document["predicted"]["lazy"]["list"]["requests"] == 4321
 
 
-RUN = {"schema": "frontload-bench/2", "workloads": [{"name": "small", "variants": [
+RACE = {"schema": "frontload-race/1", "workloads": [{"name": "small", "variants": [
     {"name": "<default>", "size": 100_000, "page_size": PAGE, "read_pages": "0+3 10+2",
      "cold": {"major_faults": {"median": 7}, "read_bytes": {"median": 20_480}}}]}]}
 # The first way reads of two files; the second has one of them elsewhere.
@@ -56,7 +56,7 @@ def test_pictures(tmp_path, capsys):
         assert bench(["picture", f"{tmp_path}/result.json", "-o", str(output), *arguments]) == code
         return output.read_text() if output.exists() else ""
 
-    drawn = draw(RUN)
+    drawn = draw(RACE)
     assert "&lt;default&gt;" in drawn and "7 faults, 0.0 MB" in drawn
     bars = []
     picture.strip(SimpleNamespace(broken_barh=lambda spans, place, **look: bars.append(spans)),

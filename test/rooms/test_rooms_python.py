@@ -20,7 +20,7 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
          "verbs", "cli/main", "cli/manual", "__main__")
 BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all
 # Called by a program in bench/ each; what they share is no program.
-PROGRAMS = {"run", "race", "table", "picture", "start", "heldout", "source_package"}
+PROGRAMS = {"race", "table", "picture", "start", "heldout", "source_package"}
 
 
 def imported(source: str, package: str, modules) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Judges the measured figures: whether required figures hold, and who is first."""
+"""Judges the measured figures: who is first, and whether predictions were right."""

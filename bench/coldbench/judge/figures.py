@@ -1,7 +1,7 @@
 """The figures of a workload's variants: those in the document, and those that can be judged.
 
-A figure is the median over the cold runs on the plain device, or comes from the linker's report of
-a front. Times are kept by round, because they are compared as ratios within rounds.
+A figure is the median over the cold runs on the plain device. Times are kept by round, because they
+are compared as ratios within rounds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from frontload.measure import results
-from frontload.measure.conditions import SELECTIVELY_COLD
 from frontload.measure.measurement import Run
 from frontload.pagecache.kernel import PAGE_SIZE
 
@@ -17,9 +16,9 @@ from coldbench.measure.requests import slow_device, slow_seconds
 from coldbench.measure.starts import Starts
 from coldbench.variants.work_folder import WorkFolder
 
-PLAIN, THROTTLED, WARM = "cold", "cold, throttled", "warm"
+PLAIN, THROTTLED = "cold", "cold, throttled"
 # Their names in JSON.
-CONDITIONS = {"cold": PLAIN, "slow": THROTTLED, "warm": WARM}
+CONDITIONS = {"cold": PLAIN, "slow": THROTTLED}
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,6 @@ class Start:
     variant: str
     condition: str
 
-    def __str__(self) -> str:
-        return f"{self.variant}, {self.condition}"
-
 
 @dataclass(frozen=True)
 class Figures:
@@ -39,13 +35,6 @@ class Figures:
 
     medians: Mapping[str, Mapping[str, float]]  # variant -> figure -> median
     times: Mapping[Start, Sequence[float]] = field(default_factory=dict)  # by round
-
-
-def say(figure: str, value: float, digits: int = 1) -> str:
-    """A figure's value: bytes in MB, times in seconds."""
-    if figure.endswith("_ns"):
-        return f"{value / 1e9:.3f}"
-    return f"{value / 1e6:.{digits}f}" if figure.endswith("_bytes") else f"{value:g}"
 
 
 def of_variant(work: WorkFolder, starts: Starts, name: str) -> dict:
@@ -62,14 +51,7 @@ def of_variant(work: WorkFolder, starts: Starts, name: str) -> dict:
         **{condition: results.figures(these) for condition, these in runs.items()},
         "requests": _requests(starts, name),
     }
-    found["slow_by_requests_ns"] = _slow_by_requests(found)
-    base = starts.plain.plan.variants[0].name
-    found["times_the_base"] = (None if name == base else
-                               asdict(results.time_ratio(starts.plain, SELECTIVELY_COLD, name)))
-    front = work.front(name)
-    if front:
-        found["front"] = front
-    return found
+    return found | {"slow_by_requests_ns": _slow_by_requests(found)}
 
 
 def of_run(run: Run) -> dict[str, int | None]:
@@ -87,11 +69,8 @@ def place(starts: Starts) -> dict:
 
 def to_judge(starts: Starts, variants: Sequence[dict]) -> Figures:
     """The figures of these variants of the document that can be judged. On another file system than
-    the device's, readahead and layout are not as required: only the linker's reports of the fronts
-    are left."""
-    medians = {variant["name"]: {f"front_{name}": value
-                                 for name, value in variant.get("front", {}).items()}
-               for variant in variants}
+    the device's, readahead and layout are not as required: none is left."""
+    medians: dict[str, dict[str, float]] = {variant["name"]: {} for variant in variants}
     if not starts.on_device:
         return Figures(medians)
     for variant in variants:
@@ -101,7 +80,8 @@ def to_judge(starts: Starts, variants: Sequence[dict]) -> Figures:
         medians[variant["name"]] |= found
     times = {Start(variant["name"], CONDITIONS[condition]): [run.sample.wall_ns for run in runs]
              for variant in variants
-             for condition, runs in starts.by_condition(variant["name"]).items()}
+             for condition, runs in starts.by_condition(variant["name"]).items()
+             if condition in CONDITIONS}
     return Figures(medians, times)
 
 

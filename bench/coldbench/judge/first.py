@@ -7,18 +7,26 @@ too close to tell.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from frontload.measure import statistics as measure_statistics
 
-from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start, say
-from coldbench.judge.verdicts import Verdict
+from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start
 
 COUNTS = {"major_faults": "major faults", "all_faults": "faults, minor ones too",
           "read_bytes": "bytes read", "slow_by_requests_ns": "time of the slow device's requests"}
 TIMES = {"cold": (PLAIN, "cold time, plain device"),
          "throttled": (THROTTLED, "cold time, slow device")}
-_UNITS = {"read_bytes": " MB", "slow_by_requests_ns": " s"}
+_SAY = {"read_bytes": lambda value: f"{value / 1e6:.2f} MB",
+        "slow_by_requests_ns": lambda value: f"{value / 1e9:.3f} s"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    text: str
+    holds: bool | None  # None: too close to tell
+    figure: str
 
 
 def verdicts(figures: Figures, ours: Sequence[str], peers: Sequence[str]) -> list[Verdict]:
@@ -38,8 +46,8 @@ def _count(figures: Figures, name: str, ours: Sequence[str], peers: Sequence[str
 
     best, ahead = min(ours, key=value), min(peers, key=value)
     first = None if value(best) == value(ahead) else value(best) < value(ahead)
-    said = ", ".join(f"{variant} {say(name, value(variant), digits=2)}{_UNITS.get(name, '')}"
-                     for variant in (best, ahead))
+    say = _SAY.get(name, "{:g}".format)
+    said = ", ".join(f"{variant} {say(value(variant))}" for variant in (best, ahead))
     return Verdict(f"{COUNTS[name]}: {said}", first, name)
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from frontload.measure import prediction
 from frontload.profile import trace
 
-from coldbench.judge.verdicts import Verdict
 from coldbench.measure import requests
 from coldbench.variants.work_folder import WorkFolder
 from coldbench.variants.workload import OPENED
@@ -131,24 +130,6 @@ def compare(predicted: float, measured: float) -> float | None:
 
 def agrees(predicted: float, measured: float) -> bool:
     return abs(predicted - measured) <= max(1, WITHIN * measured)
-
-
-def verdicts(predictions: Mapping[str, dict]) -> list[Verdict]:
-    """Verdicts on the predictions by variant: whether they agree."""
-    found = []
-    for name, each in predictions.items():
-        if not is_made(each):
-            continue
-        text = f"{name}: prediction within {WITHIN:.0%}, or one, of the kernel's counts"
-        differences = {figure: each["difference"][figure] for figure in FIGURES
-                       if each["difference"].get(figure) is not None}
-        if differences:
-            worst = max(differences, key=lambda figure: abs(differences[figure]))
-            text += f": at most {differences[worst]:+.1%} ({worst.replace('_', ' ')})"
-        if each["why"]:
-            text += f": {each['why']}"
-        found.append(Verdict(text, each["agrees"]))
-    return found
 
 
 def sentences(predictions: Mapping[str, dict]) -> list[str]:

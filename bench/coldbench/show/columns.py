@@ -61,17 +61,6 @@ def _slow_by_requests(variant: dict) -> str:
     return ABSENT if time is None else f"{time / 1e9:.3f}"
 
 
-def ratio(figure: dict, digits: int = 2) -> str:
-    """An estimate with its 95% confidence interval."""
-    estimate, *interval = (None if figure[name] is None else f"{figure[name]:.{digits}f}"
-                           for name in ("estimate", "low", "high"))
-    return estimate if None in interval else f"{estimate} ({' to '.join(interval)})"
-
-
-def _times_the_base(variant: dict) -> str:
-    return ratio(variant["times_the_base"]) if variant["times_the_base"] else ABSENT
-
-
 def _link(variant: dict) -> str:
     link = variant["link"]
     if not link:
@@ -113,10 +102,6 @@ COLUMNS = (
     Column("predicted faults", _predicted("major_faults", count)),
     Column("predicted MB", _predicted("read_bytes", megabytes)),
 )
-# Of bench/run: the judged figures of a variant, and its time beside that of the first one.
-RUN = (*(column for column in COLUMNS if column.heading in (
-    "major faults", "minor faults", "MB read", "extents", "peak RSS MB", "cold s, plain",
-    "cold s, slow", "warm s", "file MB")), Column("cold / first", _times_the_base))
 # Of a program's table on the race's page.
 PAGE = tuple(column for column in COLUMNS if column.heading in (
     "major faults", "MB read", "requests", "peak RSS MB", "cold s, plain", "cold s, slow",

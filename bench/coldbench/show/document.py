@@ -1,9 +1,6 @@
 """The JSON of the programs of bench/: its head, writing and reading.
 
     {"schema", "frontload": version, "host", ..., "workloads": [a workload]}
-
-A workload of bench/run and of bench/race has the same form where both measure the same: session.py
-makes that part.
 """
 
 import json
@@ -14,7 +11,7 @@ from frontload.base.errors import BadData
 from frontload.base.files import parse_json, write_if_changed
 from frontload.machine.host import describe_host
 
-RUN, RACE = "frontload-bench/2", "frontload-race/1"
+RACE = "frontload-race/1"
 START, HELDOUT = "frontload-start/1", "frontload-heldout/1"
 
 

@@ -64,15 +64,19 @@ ROWS = (
 BY_NAME = {row.name: row for row in ROWS}
 
 
-def of(workload: Workload) -> list[Row]:
-    """The rows that a workload has, in order; refuses one that silently leaves a row out."""
+def of(workload: Workload, others: bool = False) -> list[Row]:
+    """The rows that a workload has, in order; with its `others`, which are all of a workload
+    without peers. Refuses one that silently leaves a row out."""
     present = {*workload.variants, *workload.peers}
+    more = [Row(name, name, ours=True) for name in workload.variants if name not in BY_NAME]
+    if not workload.peers:
+        return [BY_NAME[name] for name in workload.variants if name in BY_NAME] + more
     for row in ROWS:
         if (row.name in present) == (row.name in workload.absent):
             raise Failure(f"{workload.name}: the race's row {row.name} is "
                           + ("both there and absent" if row.name in present else "not explained"),
                           note="workload.py has it in `variants`, `peers` or `absent`")
-    return [row for row in ROWS if row.name in present]
+    return [row for row in ROWS if row.name in present] + (more if others else [])
 
 
 def recorders(workload: Workload, row: Row) -> tuple[str, ...]:

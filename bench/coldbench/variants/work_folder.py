@@ -6,7 +6,6 @@ the files beside it have what workloads share. Workloads that measure the same p
 may share the folder, so that common files are built once.
 """
 
-import json
 import os
 import shlex
 import subprocess
@@ -102,16 +101,6 @@ class WorkFolder:
         finally:
             os.environ.clear()
             os.environ.update(before)
-
-    def front(self, variant: str) -> dict[str, int] | None:
-        """The bytes of a variant's front, by kind, if its link has left a report."""
-        report = self.folder / f"{self.binary(variant).name}.json"
-        if not report.is_file():
-            return None
-        report = json.loads(report.read_text())
-        classes, front = report["classes"], report["front"]
-        return {"bytes": front["bytes"], "text_bytes": classes["text"]["bytes"],
-                "rodata_bytes": classes["rodata"]["bytes"] + front["strings"]}
 
     def build(self, targets: Iterable[str]) -> None:
         """Builds them in turn: a link of a large program fills the memory and the processors."""

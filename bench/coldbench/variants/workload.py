@@ -51,7 +51,6 @@ class Workload:
     name: str
     variants: tuple[str, ...]  # the first is the base of all comparisons
     arguments: tuple[str, ...]  # with {llvm}, {source} and {output}, the file that the work writes
-    requirements: tuple = ()
     program: str = ""  # the program of these variants, and their build folder; or the name
     # Arguments of training runs, by their names in Ninja: ${arguments.NAME}.
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,7 +58,6 @@ class Workload:
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Variants that are predicted from another recording than RECORDED.
     recordings: Mapping[str, Recording] = field(default_factory=dict)
-    timed_links: tuple[str, str] | None = None  # two targets, of LINKERS in measure/links.py
     # For the race (see rows.py), each by a row's name:
     title: str = ""  # what the program is and does, in half a sentence
     peers: tuple[str, ...] = ()  # rows beyond `variants`
