@@ -39,7 +39,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
                         help="where the result goes (default bench/race.json in --build-dir)")
     parser.add_argument("--rows", metavar="NAME,...", help="only these, or other variants of the "
                         "workloads (default: all rows)")
-    parser.add_argument("--no-links", action="store_true", help="do not time links")
+    parser.add_argument("--link-runs", metavar="N", type=count(0), default=3,
+                        help="timed links of each row (default %(default)s; 0: none)")
     parser.add_argument("--no-recordings", action="store_true", help="do not time recordings")
     command.add_build_options(parser)
     parser.add_argument("--work-dir", metavar="DIR", type=Path,
@@ -70,8 +71,9 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
         progress(f"{described.name}: {doing}")
 
     touched = limit.touched_bytes(work.binary(rows.BASE), trace.find(work.folder / DATA_TRACES))
-    linked = {row.name: links.time_link(work, map(work.target, (*row.links, row.name)), say)
-              for row in chosen if row.links_itself and not args.no_links}
+    linked = links.time_links(
+        work, {row.name: [*map(work.target, (*row.links, row.name))] for row in chosen
+               if row.links_itself}, args.link_runs, say) if args.link_runs else {}
     recorded = {name: recordings.time_recording(work, name, say)
                 for name in _recorders(work, chosen) if not args.no_recordings}
     starts = measure_starts(work, [row.name for row in chosen], runs=args.runs,

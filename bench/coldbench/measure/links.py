@@ -1,4 +1,4 @@
-"""What links cost: the time of each row's link.
+"""What links cost: the time of each row's link, beside the first row's.
 
 A link is Ninja's command for a target, run again, through the compiler driver as users link.
 Linking again gives the same files, so we hide it from Ninja: every file gets its old time back. A
@@ -8,19 +8,20 @@ write it.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from frontload.base.errors import Failure
+from frontload.measure import statistics
 from frontload.measure.launcher import Launcher, Sample
+from frontload.measure.plan import orders
 
 from coldbench.variants.work_folder import WorkFolder
 
-# A cheap link is repeated, and its time is the median; a longer one is timed once.
+# A link that takes longer is timed once.
 CHEAP_SECONDS = 10
-REPEATED = 3
 _MAP = re.compile(r"\s(-Wl,-Map|--Map)=\S+")  # of a compiler's link, and of lld's own
 
 
@@ -52,16 +53,32 @@ def untouched(folder: Path, target: str) -> Iterator[None]:
                 os.utime(path, ns=(time, time))
 
 
-def time_link(work: WorkFolder, targets: Iterable[str], progress: Callable[[str], None],
-              launcher=None) -> dict:
-    """Links the targets one after the other, all of which are one row's link; returns the seconds
-    of each time, and their median."""
-    launcher = launcher or Launcher()
-    commands = {target: _MAP.sub("", work.build_command(target)) for target in targets}
-    seconds: list[float] = []
+def time_links(work: WorkFolder, rows: Mapping[str, Sequence[str]], rounds: int,
+               progress: Callable[[str], None]) -> dict[str, dict]:
+    """Links each row's targets one after the other, all rows in turn, in changing order. Returns
+    of each row the seconds of its links, their median, and how many `times` as long they take as
+    the first row's of the same round: the median, and its confidence interval."""
+    launcher = Launcher()
+    commands = {row: {target: _MAP.sub("", work.build_command(target)) for target in targets}
+                for row, targets in rows.items()}
+    seconds: dict[str, list[float]] = {row: [] for row in rows}
+    names = list(rows)
     with work.environment():
-        while not seconds or (seconds[0] < CHEAP_SECONDS and len(seconds) < REPEATED):
-            progress(f"link {len(seconds) + 1} of {[*commands][-1]}")
-            seconds.append(sum(_link(work, target, command, launcher).wall_ns
-                               for target, command in commands.items()) / 1e9)
-    return {"seconds": float(np.median(seconds)), "runs": seconds}
+        for number, order in enumerate(orders(len(names), rounds, seed=1), 1):
+            for row in (names[index] for index in order):
+                if number > 1 and seconds[row][0] >= CHEAP_SECONDS:
+                    continue
+                progress(f"link {number} of {row}")
+                seconds[row].append(sum(_link(work, target, command, launcher).wall_ns
+                                        for target, command in commands[row].items()) / 1e9)
+    return {row: {"seconds": float(np.median(each)), "runs": each,
+                  "times": _ratio(each, seconds[names[0]])} for row, each in seconds.items()}
+
+
+def _ratio(values: list[float], base: list[float]) -> dict | None:
+    """One disturbed link moves the interval, not the median."""
+    if len(values) != len(base):
+        return None
+    found = statistics.ratio(values, base)
+    return {"value": float(np.median(np.divide(values, base))), "low": found.low,
+            "high": found.high}

@@ -69,6 +69,12 @@ def _link(variant: dict) -> str:
     return text if len(link["runs"]) > 1 else f"{text} (once)"
 
 
+def _link_times(variant: dict) -> str:
+    times = (variant["link"] or {}).get("times")
+    return f"{times['value']:.3f} ({times['low']:.3f} to {times['high']:.3f})" \
+        if times and times["low"] is not None else ABSENT
+
+
 def times(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
@@ -98,6 +104,7 @@ COLUMNS = (
     Column("warm s", seconds("warm")),
     Column("file MB", lambda variant: megabytes(variant["size"])),
     Column("link s", _link),
+    Column("link / first", _link_times),
     Column("slowdown, recording", _recording),
     Column("predicted faults", _predicted("major_faults", count)),
     Column("predicted MB", _predicted("read_bytes", megabytes)),
