@@ -234,7 +234,7 @@ const char help[] =
     "other command just runs.\n"
     "\n"
     "options:\n"
-    "  --files=LIST   ask for what this reading list names (frontload record --files)\n"
+    "  --files=LIST   ask for what this reading list names (frontload record --all-files)\n"
     "  --learn        watch this start, and ask for what earlier ones have touched; --learn=home\n"
     "                 also learns files in home folders that are not the program's own. Lists are\n"
     "                 in $XDG_STATE_HOME/frontload (default: ~/.local/state/frontload)\n"

@@ -206,7 +206,7 @@ def test_the_list_is_that_of_a_recorded_start(frontload, cli, tmp_path):
     cli("files", *profiles, "--binary", program, "-o", tmp_path / "made.files")
     made = {file: set(pages) for file, pages in listing.read(tmp_path / "made.files").pages.items()}
     assert [os.path.basename(file.path) for file in made] == ["app", "libone.so", "libtwo.so"]
-    frontload("record", "--files", "-o", tmp_path / "lists", "--", program)
+    frontload("record", "--all-files", "-o", tmp_path / "lists", "--", program)
     recorded = listing.read(tmp_path / "lists/app.1.files").pages
     needed = {(file, page) for file in made for page in recorded[file]}
     listed = {(file, page) for file, pages in made.items() for page in pages}

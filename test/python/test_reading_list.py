@@ -184,7 +184,8 @@ def check_recorded(path: Path, mapped: Path, read: Path) -> dict[str, dict[int, 
 def test_what_a_start_touches_is_recorded_to_the_page(frontload, files, tmp_path):
     """By mapping and by read(2), in order; the command's status is told."""
     program = compile_to(tmp_path / "app", "gcc", "-O1", "app.c", sources={"app.c": PROGRAM})
-    frontload("record", "--files", "-o", tmp_path / "lists", "--", program, *files, "fail", code=3)
+    frontload("record", "--all-files", "-o", tmp_path / "lists", "--", program, *files, "fail",
+              code=3)
     pages = check_recorded(tmp_path / "lists/app.1.files", *files)
     assert {touch.how for touch in pages[str(files[0])].values()} == {MAP}
     assert str(program) in pages
@@ -213,8 +214,8 @@ def test_a_user_records_as_root_does(build):
         def recorded(mode):
             return subprocess.run(
                 ["unshare", "--mount", "--propagation=private", "sh", "-ec", AS_NOBODY, "sh",
-                 build / "bin/frontload", "record", "--files", "-o", "lists", "--", program, *files,
-                 "fail"], cwd=folder, capture_output=True, text=True,
+                 build / "bin/frontload", "record", "--all-files", "-o", "lists", "--", program,
+                 *files, "fail"], cwd=folder, capture_output=True, text=True,
                 env={**os.environ, "MODE": mode})
 
         cannot, result = recorded("600"), recorded("666")

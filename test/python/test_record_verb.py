@@ -142,7 +142,7 @@ def test_ctrl_c_is_the_commands_to_handle(stand_in, spawn):
     (["--with", "runtime", "--until", "f", "--", "true"], "frontload_startup_done()"),
     (["--data", "--with", "runtime", "--", "true"], "decided when it is compiled"),
     (["-o", "file/sub", "--", "true"], "Not a directory"),
-    (["--files", "--role", "gpu", "--", "true"], "--role"),
+    (["--all-files", "--role", "gpu", "--", "true"], "--role"),
     *((["--role", role, "--", "true"], "not a role") for role in ("", "two words", "x" * 32)),
 ])
 def test_wrong_use_runs_nothing(record, tmp_path, args, what):

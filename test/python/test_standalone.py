@@ -110,7 +110,7 @@ def keeper(tmp_path, build) -> Path:
 @pytest.mark.parametrize("how", [
     pytest.param("--with=trace", marks=needs("ptrace", "built:bin/frontload-trace")),
     "--with=runtime", pytest.param("--data", marks=needs("valgrind")),
-    pytest.param("--files", marks=needs("lazy-files", "strace", "tmp-on-disk"))])
+    pytest.param("--all-files", marks=needs("lazy-files", "strace", "tmp-on-disk"))])
 def test_recordings_tell_no_secrets(frontload, keeper, tmp_path, how):
     """Nothing of arguments, environment, input or files, which the program has in memory. Traces
     are their user's alone, whatever the umask."""
@@ -121,7 +121,7 @@ def test_recordings_tell_no_secrets(frontload, keeper, tmp_path, how):
                        umask=0,
                        env={**os.environ, "VARIABLE": SECRETS["variable"]})
     assert any(recorded.iterdir())
-    if how != "--files":
+    if how != "--all-files":
         assert all(secret in result.stdout for secret in SECRETS.values())
         assert {stat.S_IMODE(path.stat().st_mode) for path in recorded.iterdir()} == {0o600}
         frontload("profile", recorded, "-o", recorded / "app.startup")

@@ -64,7 +64,7 @@ _PROBES = 8
 # 4 GiB in all ranges together, which no start touches: each page takes a hundred bytes here.
 _MOST_PAGES = 1 << 20
 MAP, READ, BOTH = "map", "read", "both"
-_NOTE = "make it with frontload record --files, and frontload files"
+_NOTE = "make it with frontload record --all-files, and frontload files"
 _FILE = re.compile(rb"file\t([^\t\n]+)\t(\d{1,18})\t(\d{1,12})\.(\d{9})\t(-|[0-9a-f]{2,128})"
                    rb"(?:\t([0-9a-f]{64}))?")
 _RANGE = re.compile(rb"\t(\d{1,18})\+(\d{1,18})\t(\d{1,15})\t(\d{1,9})\t(map|read|both)")

@@ -20,9 +20,9 @@ program's needed libraries are found by their names.
 """
 EXAMPLES = """\
 # what three starts read, as one list
-frontload record --files -o lists -- ./app --version
-frontload record --files -o lists -- ./app --its arguments
-frontload record --files -o lists -- ./app --other arguments
+frontload record --all-files -o lists -- ./app --version
+frontload record --all-files -o lists -- ./app --its arguments
+frontload record --all-files -o lists -- ./app --other arguments
 frontload files lists -o app.files
 frontload-run --files=app.files -- ./app --its arguments
 # what the start of this build will read, by its startup profile

@@ -27,8 +27,9 @@ variant, or the program that the traces name. What they touched is found in the 
 names and references. Only traces with data describe a whole start; if there are any, predict leaves
 out the others. docs/predict.md shows how close predictions come to what the kernel counts.
 
-Reading lists (of frontload record --files) instead of traces are whole starts: what all of their
-files cost as they are, with the list asked for, and if they had fronts; and which files gain most.
+Reading lists (of frontload record --all-files) instead of traces are whole starts: what all of
+their files cost as they are, with the list asked for, and if they had fronts; and which files gain
+most.
 """
 EXAMPLES = """\
 # see what a front saves on a disk, eMMC, SSD and network file system

@@ -20,7 +20,7 @@ frontload record --data -o traces -- ./app --version
 # record a server until it answers its first request, and end it
 frontload record --until-listening 6379 --request 'redis-cli ping' -- redis-server
 # record what it reads of all its files
-frontload record --files -o lists -- ./app --version
+frontload record --all-files -o lists -- ./app --version
 # record one kind of process of a program that has several
 frontload record --role renderer -o traces -- ./app --type=renderer
 # record a server until it enters a function
@@ -41,7 +41,7 @@ ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is th
 def make_parser() -> Parser:
     parser = Parser(
         "frontload record",
-        usage="%(prog)s [-o DIR] [--data | --files | --with trace|runtime] [--module NAME]... "
+        usage="%(prog)s [-o DIR] [--data | --all-files | --with trace|runtime] [--module NAME]... "
               "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
               "-- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
@@ -57,7 +57,7 @@ def make_parser() -> Parser:
     parser.add_argument("--blocks", action="store_true",
                         help="also record basic blocks, of code that clang has compiled with "
                         "-fbasic-block-address-map; --data does so anyway")
-    parser.add_argument("--files", action="store_true",
+    parser.add_argument("--all-files", action="store_true",
                         help="instead, record which pages of all files the command and what it "
                         "starts read, as a list for `frontload-run --files`; without root it "
                         "needs user namespaces and /dev/fuse")
@@ -87,16 +87,16 @@ def run(args: argparse.Namespace) -> int:
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
                          "records is decided when it is compiled")
-    if args.blocks and (args.recorder == "runtime" or args.files):
-        args.usage_error("--blocks is for the recorders that see code: it goes without --files "
+    if args.blocks and (args.recorder == "runtime" or args.all_files):
+        args.usage_error("--blocks is for the recorders that see code: it goes without --all-files "
                          "and --with runtime")
     if args.recorder == "runtime" and (args.module or args.until):
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
     ready = ready_options.chosen(args, until=args.until)
-    if args.files:
+    if args.all_files:
         if args.data or args.recorder == "runtime" or args.module or args.until or args.role:
-            args.usage_error("--files records files and no functions: it goes without --data, "
+            args.usage_error("--all-files records files and no functions: it goes without --data, "
                              "--with runtime, --module, --role and --until")
         return _record_files(words, args.output, ready)
     messages = errors.Diagnostics(at_once=True)
