@@ -3,8 +3,8 @@
 The files that the command opens lie on a separate device. The command starts from there as it is,
 with all of its files requested as a whole, with a list of its touches (frontload record
 --all-files), and with what frontload-run --learn has learnt of one cold start, round by round.
-Before each start we verify that no page of any file is in memory. Variants of the command, such as one with libraries
-that have a front, start in the same rounds, each without a list and with its own.
+Before each start we verify that no page of any file is in memory. Variants of the command, such as
+one with libraries that have a front, start in the same rounds, without a list and with their own.
 """
 
 import argparse

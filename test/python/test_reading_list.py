@@ -202,7 +202,7 @@ AS_NOBODY = """
 
 @needs("another-user", "mounts")
 def test_a_user_records_as_root_does(build):
-    """Without perf, the kind of a file says how it was touched. Who cannot is told why."""
+    """The kind of a file tells how it was touched. Who cannot is told why."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         folder, temporary = Path(name), Path(name, "tmp")
         temporary.mkdir()
@@ -225,7 +225,8 @@ def test_a_user_records_as_root_does(build):
             pytest.skip(result.stderr)
         assert result.returncode == 3, result.stderr
         pages = check_recorded(folder / "lists/app.1.files", *files)
-        assert {touch.how for touch in pages[str(program)].values()} == {MAP}
+        # The kernel reads the header by itself.
+        assert {touch.how for page, touch in pages[str(program)].items() if page} == {MAP}
         assert list(temporary.iterdir()) == []
 
 
