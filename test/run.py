@@ -37,7 +37,6 @@ TESTED_BY = {
     "lldplugin/plan": (*_LINK, "gold"),
     "lldplugin/startup_set": (*_LINK, "gold"),
     "lldplugin/names": (*_LINK, "gold"),
-    "tools/blocks": ("ctest", "python", "cmake"),
     "tools/cc": ("ctest", "wrapper", "cmake", "examples", "python"),
     "tools/lazyfs": ("python",),
     "tools/predict": ("ctest", "python", "link", "guarantee"),

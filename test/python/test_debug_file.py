@@ -61,7 +61,7 @@ def answers(cli, run, build, path):
         "check", path, "--profile", "ref", "--json=-", code=None).out)
     found["touches"] = json.loads(run(build / "bin/frontload-predict", "--list-touches",
                                       "--recorded", path, path, "traces/t.fltrace").stdout)
-    found["blocks"] = run(build / "bin/frontload-blocks", "--starts", path,
+    found["blocks"] = run(build / "bin/frontload-resolve", "--touched", "--starts", path, "-",
                           input=f"{found['until']:x}\n").stdout
     assert len(found["blocks"].splitlines()) == 2
     return found

@@ -1,5 +1,5 @@
 // Which blocks ran, by the first instruction that ran in each part of 4 bytes.
-#include "blocks/touched_blocks.h"
+#include "resolve/touched_blocks.h"
 #include "gtest/gtest.h"
 
 using namespace frontload;

@@ -41,6 +41,13 @@ static cl::opt<bool>
 static cl::opt<bool>
     blocksOption("blocks", cl::cat(category),
                  cl::desc("Write the basic blocks of functions instead of the names"));
+static cl::opt<bool>
+    touchedOption("touched", cl::cat(category),
+                  cl::desc("Write the basic blocks of a program that ran: PROFILE is that program, "
+                           "and FILE has the addresses that ran, in hexadecimal, one a line"));
+static cl::opt<bool>
+    startsOption("starts", cl::cat(category),
+                 cl::desc("With --touched: blocks begin at all of these addresses"));
 static cl::opt<bool> listedOption("listed", cl::cat(category),
                                   cl::desc("FILE lists the symbols of files that are not ELF"));
 
@@ -54,6 +61,8 @@ examples:
   frontload-resolve app.startup app
   # find the sections of an object that a front would contain
   frontload-resolve --startup-set app.startup app.o
+  # find the basic block that ran if code at this address did
+  echo 401136 | frontload-resolve --touched app -
 
 exit status:
   0   done
@@ -132,6 +141,37 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
   std::_Exit(0);
 }
 
+static std::vector<uint64_t> parseAddresses(StringRef path, StringRef text) {
+  std::vector<uint64_t> addresses;
+  for (size_t number = 1; !text.empty(); ++number) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    uint64_t address;
+    if (line.getAsInteger(16, address))
+      fail(exitData, path + ": line " + Twine(number) + ": not a hexadecimal number",
+           "give one address a line");
+    addresses.push_back(address);
+  }
+  llvm::sort(addresses);
+  return addresses;
+}
+
+/// Finds the blocks of a program that ran.
+[[noreturn]] static void resolveTouched() {
+  auto program = readInput(profileArgument, "give a file that can be read");
+  auto text = readInput(fileArguments[0], "give a file that can be read");
+  std::vector<uint64_t> addresses = parseAddresses(fileArguments[0], text->getBuffer());
+  auto functions = readBlockMap(program->getMemBufferRef());
+  if (functions && functions->empty()) // strip may have moved the map to the debug file
+    if (auto debug = findDebugFile(program->getMemBufferRef()))
+      functions = readBlockMap(debug->getMemBufferRef());
+  auto found =
+      orExit(std::move(functions), profileArgument + ": ", "give the program that was recorded");
+  outs() << resolvedHeader;
+  writeTouched(outs(), found, addresses, startsOption);
+  end();
+}
+
 /// Finds names in a list of symbols.
 [[noreturn]] static void resolveListed(const StartupProfile &profile) {
   if (fileArguments.size() != 1 || startupSetOption || blocksOption)
@@ -170,6 +210,8 @@ void InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {
 
 int main(int argc, char **argv) {
   parseOptions(argc, argv, category, overview);
+  if (touchedOption)
+    resolveTouched();
   std::unique_ptr<MemoryBuffer> text =
       readInput(profileArgument, "give a startup profile that can be read");
   StartupProfile profile = orExit(parseStartupProfile(profileArgument, text->getBuffer()), "",

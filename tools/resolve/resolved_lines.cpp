@@ -1,8 +1,8 @@
 //===- resolved_lines.cpp - the output of frontload-resolve ----------------===//
 
 #include "resolve/resolved_lines.h"
-#include "elf/block_map.h"
 #include "elf/elf_object.h"
+#include "resolve/touched_blocks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -73,6 +73,23 @@ Error writeBlocks(raw_ostream &os, const StartupProfile &profile, const StartupS
     writeBlocks(os, *function);
   }
   return Error::success();
+}
+
+void writeTouched(raw_ostream &os, ArrayRef<FunctionBlocks> functions, ArrayRef<uint64_t> addresses,
+                  bool areStarts) {
+  for (const FunctionBlocks &function : functions) {
+    std::vector<BlockState> states = blockStates(function, addresses);
+    if (areStarts)
+      llvm::replace(states, BlockState::Perhaps, BlockState::Untouched);
+    if (!llvm::is_contained(states, BlockState::Touched))
+      continue;
+    os << "function\t" << utohexstr(function.address, true) << '\t'
+       << format_hex_no_prefix(function.hash, 16);
+    for (auto [block, state] : llvm::zip_equal(function.blocks, states))
+      if (state != BlockState::Untouched)
+        os << '\t' << block.id << (state == BlockState::Perhaps ? "?" : "");
+    os << '\n';
+  }
 }
 
 void writeListed(raw_ostream &os, std::vector<ListedPlace> places) {

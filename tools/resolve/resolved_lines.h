@@ -32,6 +32,14 @@
 //     HASH     of everything that stays when its blocks move (block_map.h), in 16 digits
 //     BLOCK    ID:SIZE, and behind it `p` if it is a landing pad; by address
 //
+// With --touched it writes, for each function of which a block was touched, by address,
+//
+//   function ADDRESS HASH BLOCK...
+//
+//     ADDRESS  of its entry, in hexadecimal
+//     BLOCK    the id of a block that was touched; `?` behind it if it may have been: another one
+//              was first where it begins. By address.
+//
 // With --startup-set it writes, in planned order, the sections that a front would hold, and those
 // that would follow it:
 //
@@ -48,6 +56,7 @@
 
 #pragma once
 
+#include "elf/block_map.h"
 #include "resolve/listed_symbols.h"
 #include "startup_set/startup_set.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -65,6 +74,11 @@ void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const Sta
 /// The blocks of the functions of `profile`; an error says which object is damaged.
 llvm::Error writeBlocks(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                         llvm::ArrayRef<InputObject> objects);
+
+/// The blocks of `functions` that were touched, if these addresses ran; with `areStarts`, only
+/// those that begin at one.
+void writeTouched(llvm::raw_ostream &os, llvm::ArrayRef<FunctionBlocks> functions,
+                  llvm::ArrayRef<uint64_t> addresses, bool areStarts);
 
 /// Where the entries are in a list of symbols.
 void writeListed(llvm::raw_ostream &os, std::vector<ListedPlace> places);

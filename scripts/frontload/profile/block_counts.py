@@ -16,7 +16,7 @@ that touched it, if it has one: the shape is left out with that generation. Runs
 count alike, because only runs with this shape, and so these blocks, count at all.
 
 Blocks are known if the program was compiled with -fbasic-block-address-map, and the recorder
-records which code ran, as the recorder of data does. frontload-blocks (tools/blocks/main.cpp) tells
+records which code ran, as the recorder of data does. frontload-resolve --touched tells
 which of them a process touched.
 """
 
@@ -35,8 +35,8 @@ from frontload.profile import generations as ages
 KEY = b"blocks:"
 _HASH = re.compile(rb"[0-9a-f]{16}")
 _NUMBER = re.compile(rb"0|[1-9][0-9]{0,17}")
-_PROGRAM = "frontload-blocks"
-_HEADER = b"frontload-blocks 1"
+_PROGRAM = "frontload-resolve"
+_HEADER = b"frontload-resolve 2"
 _SECTION = b".llvm_bb_addr_map"
 
 Key = TypeVar("Key", bound=Hashable)
@@ -144,7 +144,7 @@ def find_touched(path: str, addresses: np.ndarray, *,
     with tempfile.TemporaryFile() as asked:
         asked.write(b"".join(b"%x\n" % address for address in addresses.tolist()))
         asked.seek(0)
-        with ask(_PROGRAM, [*["--starts"] * are_starts, "--", path], _HEADER, asked) as (answer, _):
+        with ask(_PROGRAM, ["--touched", *["--starts"] * are_starts, "--", path, "-"], _HEADER, asked) as (answer, _):
             for line in answer:
                 _, address, digits, *blocks = line.split()
                 yield TouchedFunction(int(address, 16), digits,

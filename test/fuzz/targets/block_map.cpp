@@ -1,5 +1,5 @@
 // What is read of basic blocks: of a linked file, or of each section of an object.
-#include "blocks/touched_blocks.h"
+#include "resolve/touched_blocks.h"
 #include "target.h"
 #include "llvm/Object/ELFObjectFile.h"
 
