@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include "plan/expected_part.h"
 #include "plan/placement.h"
 #include "profile/match_summary.h"
 #include "llvm/ADT/STLExtras.h"

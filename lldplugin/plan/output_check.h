@@ -7,10 +7,10 @@
 
 #pragma once
 
-#include "plan/expected_part.h"
 #include "plan/front_note.h"
 #include "startup_set/front_worth.h"
 #include "startup_set/hot_strings.h"
+#include "startup_set/search.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"

@@ -48,6 +48,14 @@ struct LeftOutPart {
   llvm::StringRef contents; ///< of the section
 };
 
+/// Such a part in the output: the left-out sections lead .rodata, one behind the other, so the plan
+/// can calculate where each of them is. The linker may merge constants or fold equal sections, and
+/// make that wrong, so the output is checked for the section.
+struct ExpectedPart {
+  LeftOutPart part;
+  uint64_t offset; ///< of its section in .rodata
+};
+
 /// What becomes of writable data and of sections with names of their own that no entry names.
 enum class UnnamedRule : uint8_t {
   Kept,      ///< not looked at
