@@ -13,7 +13,6 @@
 #include "elf/linked_file.h"
 #include "frontload_note.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/DJB.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -26,8 +25,6 @@ namespace frontload {
 
 /// As in instrument/prefetch.
 static constexpr uint64_t maxFront = 256 << 20, minPage = 4096;
-/// A name without an end, in a damaged file, is not read to the end of its segment each time.
-static constexpr size_t longestName = 1 << 16;
 
 /// The offset in the file of a range's beginning, or of its end, which may be one past the last
 /// byte of a segment; nothing if it is in no segment.
@@ -254,46 +251,7 @@ private:
     auto symbol = file.template table<typename ELFT::Sym>(address, sizeof(typename ELFT::Sym));
     if (!symbol)
       return consumeError(symbol.takeError());
-    uint64_t name = tag(ELF::DT_STRTAB) + symbol->front().st_name;
-    events.read(name);
-    search(file.at(name).take_front(longestName));
-  }
-
-  /// do_lookup_x() of glibc's elf/dl-lookup.c, for a name in this file's own hash table: the words
-  /// of the Bloom filter turn away most names that the file lacks.
-  void search(StringRef name) {
-    constexpr uint64_t header = 16, wordBits = 8 * sizeof(Word), maxChain = 64;
-    if (!tags.count(ELF::DT_GNU_HASH))
-      return;
-    uint64_t table = tag(ELF::DT_GNU_HASH);
-    auto word = [&]<class T>(uint64_t address, T) -> uint64_t {
-      auto found = file.template table<T>(address, sizeof(T));
-      if (found) {
-        events.read(address);
-        return found->front();
-      }
-      consumeError(found.takeError());
-      return 0;
-    };
-    using Int = typename ELFT::Word;
-    auto number = [&](uint64_t index) { return word(table + 4 * index, Int()); };
-    uint64_t buckets = number(0), first = number(1), words = number(2);
-    if (!buckets || !isPowerOf2_64(words))
-      return;
-    name = name.take_front(name.find('\0'));
-    uint32_t hash = djbHash(name);
-    uint64_t filter = word(table + header + sizeof(Word) * (hash / wordBits & (words - 1)), Word());
-    if (!(filter >> (hash % wordBits) & filter >> ((hash >> (number(3) & 31)) % wordBits) & 1))
-      return;
-    uint64_t begin = table + header + sizeof(Word) * words;
-    uint64_t symbol = word(begin + 4 * (hash % buckets), Int());
-    for (uint64_t length = 0; symbol >= first && length < maxChain; ++length, ++symbol) {
-      uint64_t found = word(begin + 4 * (buckets + symbol - first), Int());
-      if ((found ^ hash) >> 1 == 0)
-        events.read(tag(ELF::DT_SYMTAB) + symbol * sizeof(typename ELFT::Sym));
-      if (found & 1)
-        break;
-    }
+    events.read(tag(ELF::DT_STRTAB) + symbol->front().st_name);
   }
 
   const LinkedFile &file;

@@ -81,15 +81,6 @@ TEST(ElfStart, WritesWhatOtherRelocationsSayAndReadsTheirSymbols) {
       "28 30 32 34 40 6a 6c");
 }
 
-// A symbol is first looked for in the file itself: by the header of its hash table, and the words
-// behind that.
-TEST(ElfStart, LooksForSymbolsInTheFilesOwnHashTable) {
-  EXPECT_EQ(touchedPages(image("{Tag: DT_RELA, Value: 0x28000}, {Tag: DT_RELASZ, Value: 24}, "
-                               "{Tag: DT_SYMTAB, Value: 0x30000}, {Tag: DT_STRTAB, Value: "
-                               "0x34000}, {Tag: DT_GNU_HASH, Value: 0x35ff0}")),
-            "28 30 34 35 36 40 6a");
-}
-
 // That is where a prefetch by a needed library would come.
 TEST(ElfStart, ReadsTheDynamicSectionBeforeItRelocates) {
   EXPECT_EQ(touchedPages(image((packed + ", {Tag: DT_NEEDED, Value: 0x2000}, "

@@ -27,9 +27,6 @@ public:
   void put(uint64_t address, StringRef bytes) {
     constants.replace(address - rodata, bytes.size(), bytes.str());
   }
-  void putEntry(uint64_t address, uint64_t table, uint64_t target) {
-    support::endian::write32le(&constants[address - rodata], static_cast<uint32_t>(target - table));
-  }
   void point(uint64_t place, uint64_t address) {
     support::endian::write64le(&pointers[place - data], address);
     relocations +=
@@ -138,17 +135,6 @@ TEST_F(References, ToAStringThatEndsBeforeGiveWayToTheNextOfTheGranule) {
   EXPECT_EQ(map().find(rodata + 0x30), rodata + 0x90);
   target.put(rodata + 0x80, StringRef("first one\0 and others now", 25));
   EXPECT_EQ(map().find(rodata + 0x30), rodata + 0xc0);
-}
-
-// Its entries differ, as the table is elsewhere, but they lead to code.
-TEST_F(References, ReachAsFarAsAJumpTable) {
-  for (auto [build, table] : {std::pair(&recorded, rodata + 0x20), {&target, rodata + 0x80}}) {
-    build->refer(0x10, table);
-    for (unsigned i = 0; i < 8; ++i)
-      build->putEntry(table + 4 * i, table, text + 8 + i);
-  }
-  EXPECT_EQ(map().find(rodata + 0x30), rodata + 0x90);
-  EXPECT_EQ(map().find(rodata + 0x50), std::nullopt); // behind it
 }
 
 TEST_F(References, AreNotNeededWhereALinkerKeepsTheOrder) {

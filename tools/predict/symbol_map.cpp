@@ -4,7 +4,6 @@
 #include "elf/elf_object.h"
 #include "frontload_trace.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Endian.h"
 
 using namespace llvm;
 using namespace llvm::object;
@@ -162,7 +161,7 @@ const SymbolMap::Symbol *SymbolMap::inTarget(const Symbol &symbol) const {
 
 std::optional<uint64_t> SymbolMap::find(uint64_t address) const {
   for (auto by : {&SymbolMap::findByBlock, &SymbolMap::findByName, &SymbolMap::findByReference,
-                  &SymbolMap::findByNeighbours, &SymbolMap::findBySection})
+                  &SymbolMap::findBySection})
     if (std::optional<uint64_t> place = (this->*by)(address))
       return place;
   return std::nullopt;
@@ -177,27 +176,6 @@ std::optional<uint64_t> SymbolMap::findByName(uint64_t address) const {
   if (!other || offset >= symbol->size || offset >= other->size)
     return std::nullopt;
   return other->address + offset;
-}
-
-/// Bytes without a symbol keep their distance to the symbols around them, or were moved away.
-std::optional<uint64_t> SymbolMap::findByNeighbours(uint64_t address) const {
-  auto symbol = symbolAt(address);
-  if (symbol == recorded.end() || std::next(symbol) == recorded.end())
-    return std::nullopt;
-  uint64_t offset = address - symbol->address;
-  const Symbol *before = inTarget(*symbol), *after = inTarget(*std::next(symbol));
-  if (offset < symbol->size || !before || !after ||
-      after->address - before->address != std::next(symbol)->address - symbol->address)
-    return std::nullopt;
-  return before->address + offset;
-}
-
-/// Whether the distance at `offset` of a jump table leads from the table to code.
-static bool leadsToCode(const LinkedFile &image, uint64_t table, uint64_t offset) {
-  StringRef entry = image.at(table).drop_front(offset / 4 * 4);
-  return entry.size() >= 4 && image.has(table + static_cast<uint64_t>(int64_t(int32_t(
-                                                    support::endian::read32le(entry.data())))),
-                                        /*isCode=*/true);
 }
 
 /// A literal is found by the reference to its beginning, if it reaches to `address`. If it does
@@ -217,10 +195,7 @@ std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
     bool reaches = bytes.size() > offset && others.size() > offset;
     bool isSame = reaches && bytes.take_front(offset + 1) == others.take_front(offset + 1);
     bool isSameString = isSame && !bytes.take_front(offset).contains('\0');
-    // A jump table has the distances from it to code, which another layout changes.
-    bool isJumpTable = reaches && leadsToCode(recordedImage, one, offset) &&
-                       leadsToCode(targetImage, other, offset);
-    if (isSameString || (!isNextTouched && (isSame || isJumpTable)))
+    if (isSameString || (!isNextTouched && isSame))
       return other + offset;
   }
   return isNextTouched ? std::optional(next->target) : std::nullopt;

@@ -63,7 +63,6 @@ private:
   const Symbol *inTarget(const Symbol &symbol) const;
   std::optional<uint64_t> findByBlock(uint64_t address) const { return blocks.find(address); }
   std::optional<uint64_t> findByName(uint64_t address) const;
-  std::optional<uint64_t> findByNeighbours(uint64_t address) const;
   std::optional<uint64_t> findByReference(uint64_t address) const;
   std::optional<uint64_t> findBySection(uint64_t address) const;
   void pairPointers();
