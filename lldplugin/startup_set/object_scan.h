@@ -76,8 +76,8 @@ template <class ELFT> struct ObjectScan {
   llvm::DenseSet<uint32_t> coldParts; ///< sections of parts split off as unlikely
   /// Labels around code, by name, and their sections (code_labels.h).
   llvm::SmallVector<std::pair<llvm::StringRef, uint32_t>, 0> codeLabels;
-  uint32_t dataStart = 0;  ///< the section that defines data_start, where a program's data begins
-  bool isGo = false;       ///< linked by Go's own linker
+  uint32_t dataStart = 0; ///< the section that defines data_start, where a program's data begins
+  bool isGo = false;      ///< linked by Go's own linker
 
   uint32_t firstLabel = 0; ///< the section of the label before all its code (code_labels.h)
 

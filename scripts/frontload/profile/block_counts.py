@@ -144,7 +144,8 @@ def find_touched(path: str, addresses: np.ndarray, *,
     with tempfile.TemporaryFile() as asked:
         asked.write(b"".join(b"%x\n" % address for address in addresses.tolist()))
         asked.seek(0)
-        with ask(_PROGRAM, ["--touched", *["--starts"] * are_starts, "--", path, "-"], _HEADER, asked) as (answer, _):
+        options = ["--touched", *["--starts"] * are_starts]
+        with ask(_PROGRAM, [*options, "--", path, "-"], _HEADER, asked) as (answer, _):
             for line in answer:
                 _, address, digits, *blocks = line.split()
                 yield TouchedFunction(int(address, 16), digits,

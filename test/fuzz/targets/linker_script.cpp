@@ -5,6 +5,4 @@
 using namespace frontload;
 using namespace llvm;
 
-static void readInput(StringRef script) {
-  decidesLayout(script);
-}
+static void readInput(StringRef script) { decidesLayout(script); }
