@@ -34,11 +34,10 @@ LLDPLUGIN = {
     "gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
 }
 TOOLS = {
-    "blocks": {"format", "program", "elf"},
     "cc": {"base", "program", "elf", "profile"},
     "lazyfs": set(),
     "predict": {"format", "program", "elf", "cold_start", "profile", "startup_set", "plan"},
-    "resolve": {"program", "elf", "profile", "names", "startup_set"},
+    "resolve": {"format", "program", "elf", "profile", "names", "startup_set"},
 }
 TOPS = {"instrument": INSTRUMENT, "lldplugin": LLDPLUGIN, "tools": TOOLS}
 MAY_USE = {f"{top}/{room}": used for top, rooms in TOPS.items() for room, used in rooms.items()}
