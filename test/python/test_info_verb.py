@@ -33,7 +33,7 @@ LINKERS = [
     ("ld.bfd", "GNU ld (crosstool-NG 1.26.0) 2.43", "or --section-ordering-file"),
     ("lld-link", "LLD 22.1.8", "/order:@FILE, by frontload order --linker lld-link"),
     ("ld64.lld-22", "LLD 22.1.8", "-order_file FILE, by frontload order --linker ld64.lld"),
-    ("ld.mold", "mold 2.30.0 (compatible with GNU ld)", "use ld.frontload or ld.lld"),
+    ("ld.mold", "mold 2.30.0 (compatible with GNU ld)", "a note, by frontload finish"),
 ]
 
 

@@ -20,7 +20,7 @@ _USES = {
     "bfd": "order of sections: --script=FILE",
     "lld-link": "order of symbols: /order:@FILE",
     "ld64.lld": "order of symbols: -order_file FILE",
-    "mold": "none: it has no option for an order; use ld.frontload or ld.lld",
+    "mold": "a note, by frontload finish; mold has no option for an order",
 }
 
 
