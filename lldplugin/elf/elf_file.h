@@ -44,6 +44,20 @@ template <class F> llvm::Error withElfFile(llvm::StringRef bytes, F f) {
   return result;
 }
 
+/// The same for a function that returns an Expected<T>.
+template <class T, class F> llvm::Expected<T> fromElfFile(llvm::StringRef bytes, F f) {
+  T result = {};
+  llvm::Error problem = withElfFile(bytes, [&](const auto &file) {
+    llvm::Expected<T> found = f(file);
+    if (found)
+      result = std::move(*found);
+    return found.takeError();
+  });
+  if (problem)
+    return problem;
+  return result;
+}
+
 /// The contents of the section with this name, within the bounds of the file; empty if there is
 /// none, or if the section has no bytes in the file.
 template <class ELFT>

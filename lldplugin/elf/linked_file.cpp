@@ -52,17 +52,8 @@ static Expected<std::vector<FileSegment>> segmentsOf(uint64_t fileSize, const EL
 }
 
 Expected<std::vector<FileSegment>> readSegments(StringRef bytes) {
-  std::vector<FileSegment> result;
-  Error problem = withElfFile(bytes, [&](const auto &file) -> Error {
-    auto segments = segmentsOf(bytes.size(), file);
-    if (!segments)
-      return segments.takeError();
-    result = std::move(*segments);
-    return Error::success();
-  });
-  if (problem)
-    return problem;
-  return result;
+  return fromElfFile<std::vector<FileSegment>>(
+      bytes, [&](const auto &file) { return segmentsOf(bytes.size(), file); });
 }
 
 const FileSegment *LinkedFile::segmentAt(uint64_t address) const {

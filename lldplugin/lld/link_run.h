@@ -11,7 +11,7 @@
 //   judge   all sections have a place, and nothing is written: the last moment to refuse the link,
 //           or to link without a front
 //
-// What follows is in linking.cpp: lld writes the output, which is checked, and gets its note, and
+// What follows is in main.cpp: lld writes the output, which is checked, and gets its note, and
 // then takes its place with the report.
 //
 //===----------------------------------------------------------------------===//

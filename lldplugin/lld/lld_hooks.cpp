@@ -6,15 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"
 #include "lld/link_run.h"
 #include "lld/lld_symbols.h"
 #include "lld/rest_order.h"
+#include "program/diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"
 
 using namespace llvm;
 using namespace frontload;
+
+void HookCalls::endLink() const {
+  error(Twine("this lld has not called ") + function + ", on which the front relies",
+        "link without --startup-profile; ld.frontload has to be built with an lld that "
+        "docs/internals/lld-hooks.md fits");
+  lld::exitLld(exitVerdict);
+}
 
 static LinkRun *run; // null: the hooks do nothing
 

@@ -5,17 +5,232 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
-#include "lld/linking.h"
+#include "lld/added_arguments.h"
+#include "lld/held_output.h"
+#include "lld/hook_calls.h"
+#include "lld/link_options.h"
+#include "lld/link_run.h"
 #include "lld/own_help.h"
+#include "plan/front_estimate.h"
+#include "plan/front_note.h"
+#include "plan/front_report.h"
+#include "plan/linear_segments.h"
+#include "plan/output_check.h"
+#include "profile/profile_file.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/StringSaver.h"
+#include <future>
+#include <variant>
 
 using namespace llvm;
 using namespace frontload;
 
+LLD_HAS_DRIVER(elf)
+
 const StringLiteral frontload::programName = "ld.frontload";
+
+namespace {
+/// A link whose profile another thread reads: a hundredth of a large link, while lld opens its
+/// inputs in one thread and needs no front yet.
+class ReadingLink {
+public:
+  ReadingLink(const std::string &path, const LinkTraits &traits)
+      : reading(std::async(std::launch::async, [path, traits]() -> Read {
+          StartupProfile profile;
+          if (std::optional<Refusal> refusal = readProfile(path, profile))
+            return *refusal;
+          // Not freed: lld refers to it until the process ends.
+          return new FrontLink(std::move(profile), path, traits);
+        })) {}
+
+  /// The link. If the profile cannot be read, reports why and ends the process.
+  FrontLink &await() {
+    if (reading.valid()) {
+      Read read = reading.get();
+      if (const auto *refusal = std::get_if<Refusal>(&read))
+        lld::exitLld(refuse(*refusal));
+      link = std::get<FrontLink *>(read);
+    }
+    return *link;
+  }
+  /// The link, if await() has returned it, else null.
+  FrontLink *awaited() const { return link; }
+
+private:
+  using Read = std::variant<Refusal, FrontLink *>;
+  std::future<Read> reading;
+  FrontLink *link = nullptr;
+};
+} // namespace
+
+/// Whether `path` is or will be a regular file, which can be checked and get its note, or is
+/// /dev/null, where configure scripts link to.
+static bool isFileOrNull(StringRef path) {
+  if (path == "-")
+    return false;
+  sys::fs::file_status status;
+  return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file ||
+         path == "/dev/null";
+}
+
+/// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note.
+/// Returns the exit code.
+static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
+                        std::optional<Front> &front) {
+  StringRef contents(bytes.data(), bytes.size());
+  if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
+    return EXIT_SUCCESS;
+  OutputFacts facts;
+  std::vector<std::string> unwanted = link.outputsBehind().all();
+  facts.unwanted = unwanted;
+  facts.wantedBytes = link.account().wantedBytes();
+  std::vector<ExpectedPart> parts = link.account().expectedParts();
+  facts.parts = parts;
+  Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
+  if (!checked) {
+    error(options.output + ": " + toString(checked.takeError()),
+          "please report this; link without --startup-profile until it is fixed");
+    return exitVerdict;
+  }
+  front = *checked;
+  link.account().finishStrings();
+  if (front->isMostlyUnnamed())
+    warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +
+            " bytes that are read with the front are in sections that neither the profile nor "
+            "anything that it names leads to");
+  completeSegments(bytes);
+  fillNote(bytes, front->ranges, options.keepsBuildId);
+  return EXIT_SUCCESS;
+}
+
+/// Puts all files of a link in their places. Returns the exit code; after a failure all files are
+/// as they were.
+static int publish() {
+  if (Error e = stagedFiles().publish()) {
+    error(toString(std::move(e)), "nothing can be put there; link to another place");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Writes the report, if one is wanted, to wait with the other files. Returns the exit code.
+static int stageReport(const LinkOptions &options, const FrontLink &link,
+                       std::optional<Front> front, ArrayRef<EstimatedStart> starts) {
+  if (options.report.empty())
+    return EXIT_SUCCESS;
+  if (Error e = writeFrontReport(stagedFiles().stage(options.report), options.output, link, front,
+                                 starts)) {
+    error(options.report + ": " + toString(std::move(e)), "write the report to another place");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Runs lld on `args`, the first of which is the program's name. Returns whether it succeeded.
+static bool runLld(ArrayRef<const char *> args) {
+  return lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false);
+}
+
+/// Links with lld alone, but for the profile, which is an input. Returns the exit code.
+static int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
+  LinkRun run({.listed = options.profile});
+  installHooks(run);
+  holdOutput(options.output, [](MutableArrayRef<char>, bool) { return EXIT_SUCCESS; });
+  return runLld(args) ? publish() : exitVerdict;
+}
+
+/// Links again without a front, and ends the process, if a start is worse with one, unless
+/// --front-always says that it stays. Nothing is written yet.
+static void stepAside(ArrayRef<const char *> args, const LinkOptions &options,
+                      const FrontLink &link, ArrayRef<EstimatedStart> starts) {
+  const EstimatedStart *worst = worstOf(starts);
+  if (!worst || options.choice == LinkOptions::FrontChoice::Always)
+    return;
+  note(options.output + ": linked without a front: " + worst->describe() +
+       " (--front-always keeps it)");
+  stagedFiles().discard();
+  int code = stageReport(options, link, std::nullopt, starts);
+  lld::exitLld(code ? code : linkWithoutFront(args, options));
+}
+
+/// Links with a front, by lld's `args`. Returns the exit code.
+static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
+  if (auto refusal = checkReportPath(options.report, {options.output, options.profile}))
+    return refuse(*refusal);
+  if (!isFileOrNull(options.output)) {
+    error(options.output + ": a front can only be laid out in a file",
+          "link to a file and copy it, or link without --startup-profile");
+    return exitUsage;
+  }
+  options.traits.packsRelocations = shouldPackRelativeRelocations(options);
+  Expected<std::vector<std::string>> added = addedArguments(options);
+  if (!added) {
+    error("--front-prefetch: " + toString(added.takeError()),
+          "link without --front-prefetch, and start the program with frontload-run");
+    return exitUsage;
+  }
+  std::vector<const char *> lldArgs = args.vec();
+  for (const std::string &argument : *added)
+    lldArgs.push_back(argument.c_str());
+
+  ReadingLink reading(options.profile, options.traits);
+  std::vector<EstimatedStart> starts;
+  LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
+               .minMatch = options.minMatch,
+               .placed =
+                   [&](const FrontLink &link, bool isBetter) {
+                     if (!isBetter)
+                       starts = estimateStarts(link);
+                     stepAside(args, options, link, starts);
+                   },
+               .listed = options.profile});
+  installHooks(run);
+  std::optional<Front> front;
+  holdOutput(options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
+    FrontLink &link = reading.await();
+    calls::processSectionCommands.require(); // the hook itself requires those before it
+    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
+  });
+  if (!runLld(lldArgs)) {
+    if (reading.awaited())
+      reading.awaited()->awaitPlanner(); // its data is about to go
+    return exitVerdict;
+  }
+  FrontLink &link = reading.await();
+  if (link.account().isFinished() != hasFinishedOutput())
+    calls::createOutput.endLink();
+  if (!link.account().isFinished()) // no link: --version, --thinlto-index-only
+    options.report.clear();
+  int code = stageReport(options, link, front, starts);
+  return code ? code : publish();
+}
+
+/// Links by the command line: `args` is all of it, `others` are lld's arguments. Returns the exit
+/// code.
+static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
+                         LinkOptions &options) {
+  using enum LinkOptions::FrontChoice;
+  if (options.profileFolder && options.profile.empty() && !options.kind.isRelocatable)
+    if (auto refusal = findProfile(*options.profileFolder, options.output, options.profile))
+      return refuse(*refusal);
+  if (std::optional<Refusal> refusal = checkLinkOptions(options))
+    return refuse(*refusal);
+  // Build systems pass the same flags to every link: objects have no front.
+  if (options.profile.empty() || options.kind.isRelocatable) {
+    bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
+    return !runLld(isPlain ? args : others);
+  }
+  if (std::optional<Refusal> refusal = checkFrontOptions(options))
+    return refuse(*refusal);
+  return options.choice == Never ? linkWithoutFront(others, options)
+                                 : linkWithFront(others, options);
+}
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);

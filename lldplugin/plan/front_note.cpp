@@ -135,14 +135,10 @@ static Expected<std::string> noteObject(const ELFFile<ELFT> &like, bool hasConst
 }
 
 std::string makeNoteObject(StringRef object, bool hasConstant) {
-  std::string result;
-  consumeError(withElfFile(object, [&](const auto &file) {
-    Expected<std::string> made = noteObject(file, hasConstant);
-    if (made)
-      result = std::move(*made);
-    return made.takeError();
-  }));
-  return result;
+  return expectedToOptional(
+             fromElfFile<std::string>(
+                 object, [&](const auto &file) { return noteObject(file, hasConstant); }))
+      .value_or("");
 }
 
 /// Writes `from` to a part of the file.
@@ -161,16 +157,13 @@ template <class ELFT> static StringRef noteWithRoom(ArrayRef<uint8_t> notes, siz
 }
 
 Expected<StringRef> findNote(StringRef contents, size_t room) {
-  StringRef note;
-  Error problem = withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
-    auto notes = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
-    if (notes)
-      note = noteWithRoom<ELFT>(*notes, room);
-    return notes.takeError();
-  });
-  if (problem)
-    return problem;
-  return note;
+  return fromElfFile<StringRef>(contents,
+                                [&]<class ELFT>(const ELFFile<ELFT> &file) -> Expected<StringRef> {
+                                  auto notes = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
+                                  if (!notes)
+                                    return notes.takeError();
+                                  return noteWithRoom<ELFT>(*notes, room);
+                                });
 }
 
 bool isBlank(StringRef note) {
@@ -180,28 +173,23 @@ bool isBlank(StringRef note) {
 
 std::string makeNote(StringRef contents, ArrayRef<FrontRange> ranges, size_t room) {
   std::string note;
-  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &) {
-    note = noteContents<ELFT>(ranges, room);
-    return Error::success();
-  }));
+  withElfType(contents, [&]<class ELFT>() { note = noteContents<ELFT>(ranges, room); });
   return note;
 }
 
 bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges, bool keepsBuildId) {
-  bool isFilled = false;
+  constexpr size_t room = FRONTLOAD_NOTE_FRONT_RANGES;
   StringRef contents(bytes.data(), bytes.size());
-  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) -> Error {
-    auto notes = contentsOfSection(file, FRONTLOAD_NOTE_SECTION);
-    if (!notes)
-      return notes.takeError();
-    StringRef blank = noteWithRoom<ELFT>(*notes, FRONTLOAD_NOTE_FRONT_RANGES);
-    if (blank.empty())
-      return Error::success();
-    std::string note = noteContents<ELFT>(ranges, FRONTLOAD_NOTE_FRONT_RANGES);
-    overwrite(arrayRefFromStringRef(blank), note);
-    isFilled = true;
+  StringRef blank = expectedToOptional(findNote(contents, room)).value_or("");
+  if (blank.empty())
+    return false;
+  std::string note = makeNote(contents, ranges, room);
+  overwrite(arrayRefFromStringRef(blank), note);
+  if (keepsBuildId)
+    return true;
+  consumeError(withElfFile(contents, [&](const auto &file) {
     auto id = contentsOfSection(file, ".note.gnu.build-id");
-    if (id && !keepsBuildId) {
+    if (id) {
       constexpr size_t head = 16; // three numbers and "GNU"
       std::array<uint8_t, 20> hash =
           SHA1::hash(arrayRefFromStringRef(note + toStringRef(*id).str()));
@@ -209,7 +197,7 @@ bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges, bool kee
     }
     return id.takeError();
   }));
-  return isFilled;
+  return true;
 }
 
 } // namespace frontload

@@ -241,16 +241,7 @@ static Expected<Front> check(const ELFFile<ELFT> &file, const OutputFacts &facts
 }
 
 Expected<Front> checkOutput(StringRef bytes, const OutputFacts &facts, HotStrings &strings) {
-  Front result;
-  Error problem = withElfFile(bytes, [&](const auto &file) {
-    Expected<Front> front = check(file, facts, strings);
-    if (front)
-      result = *front;
-    return front.takeError();
-  });
-  if (problem)
-    return problem;
-  return result;
+  return fromElfFile<Front>(bytes, [&](const auto &file) { return check(file, facts, strings); });
 }
 
 } // namespace frontload
