@@ -96,7 +96,7 @@ NotedRanges rangesOfPages(const LinkedFile &file, ArrayRef<PageRange> pages, siz
     return std::pair(a.segment, a.begin) < std::pair(b.segment, b.begin);
   });
   // Fewer ranges are fewer requests, as long as they do not read more than the start without them.
-  const uint64_t readByFaults = bytesByFaults(pages) / 32 * 31; // a prediction has some pages more
+  const uint64_t readByFaults = bytesByFaults(pages) / 16 * 15; // a prediction has some pages more
   std::vector<Extent> found;
   for (uint64_t gap = FRONTLOAD_GAP_NOTE; gap <= maxGap; gap += notedPage) {
     std::vector<Extent> next = joined(extents, gap);
