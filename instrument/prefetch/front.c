@@ -36,11 +36,12 @@ static void find_note(int fd, const struct elf_start *start, struct ranges *foun
     elf_start_segment(start, i, &segment);
     if (segment.p_type != PT_NOTE)
       continue;
-    const unsigned char *notes = start->bytes + segment.p_offset;
+    const unsigned char *notes;
     size_t size = segment.p_filesz;
     unsigned char bytes[ELF_START_SIZE];
-    if (segment.p_offset > start->size || segment.p_filesz > start->size - segment.p_offset) {
-      /* A tool has moved them. */
+    if (segment.p_offset <= start->size && size <= start->size - segment.p_offset) {
+      notes = start->bytes + segment.p_offset;
+    } else { /* A tool has moved them. */
       const long read =
           sys_pread(fd, bytes, size < sizeof bytes ? size : sizeof bytes, segment.p_offset);
       notes = bytes;
