@@ -3,67 +3,38 @@
 
 #include "arch.h"
 
-#include "llvm/MC/MCAsmInfo.h"
-#include "llvm/MC/MCContext.h"
-#include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "base/disassembler.h"
+
 #include "llvm/MC/MCInst.h"
-#include "llvm/MC/MCInstrAnalysis.h"
-#include "llvm/MC/MCInstrInfo.h"
-#include "llvm/MC/MCRegisterInfo.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/MCTargetOptions.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 
-#include <memory>
 #include <optional>
 
 using namespace llvm;
 using namespace frontload;
 
 namespace {
-/// LLVM's disassembler for this machine and everything that it refers to.
-struct HostDisassembler {
-  HostDisassembler() {
-    // All but the code generator, which InitializeNativeTarget() would have linked in.
-    LLVM_NATIVE_TARGETINFO();
-    LLVM_NATIVE_TARGETMC();
-    LLVM_NATIVE_DISASSEMBLER();
-    Triple triple(sys::getProcessTriple());
-    std::string ignored;
-    const Target *target = TargetRegistry::lookupTarget(triple, ignored);
-    if (!target)
-      return;
-    registers.reset(target->createMCRegInfo(triple));
-    assembly.reset(target->createMCAsmInfo(*registers, triple, MCTargetOptions()));
-    subtarget.reset(target->createMCSubtargetInfo(triple, "", ""));
-    instructions.reset(target->createMCInstrInfo());
-    analysis.reset(target->createMCInstrAnalysis(instructions.get()));
-    context = std::make_unique<MCContext>(triple, assembly.get(), registers.get(), subtarget.get());
-    disassembler.reset(target->createMCDisassembler(*subtarget, *context));
-  }
-
-  std::unique_ptr<MCRegisterInfo> registers;
-  std::unique_ptr<MCAsmInfo> assembly;
-  std::unique_ptr<MCSubtargetInfo> subtarget;
-  std::unique_ptr<MCInstrInfo> instructions;
-  std::unique_ptr<MCInstrAnalysis> analysis;
-  std::unique_ptr<MCContext> context;
-  std::unique_ptr<MCDisassembler> disassembler;
-};
-
 struct Decoded {
   uint64_t size = 0;              // 0: there is none
   std::optional<uint64_t> target; // of a jump, if that is fixed
 };
 } // namespace
 
+static Disassembler ofThisMachine() {
+  // All but the code generator, which InitializeNativeTarget() would have linked in.
+  LLVM_NATIVE_TARGETINFO();
+  LLVM_NATIVE_TARGETMC();
+  LLVM_NATIVE_DISASSEMBLER();
+  return Disassembler(Triple(sys::getProcessTriple()));
+}
+
 /// The instruction at an offset in some code.
 static Decoded instructionAt(ArrayRef<uint8_t> code, uint64_t offset) {
-  static HostDisassembler host; // costs milliseconds, and many programs need no disassembler
-  if (!host.disassembler)
+  // Costs milliseconds, and many programs need no disassembler.
+  static const Disassembler host = ofThisMachine();
+  if (!host.decoder)
     return {};
   ArrayRef<uint8_t> bytes = code.drop_front(offset);
   Decoded found;
@@ -71,8 +42,8 @@ static Decoded instructionAt(ArrayRef<uint8_t> code, uint64_t offset) {
   uint64_t part, target;
   // LLVM takes some prefixes for instructions of their own. A processor does not.
   for (size_t prefixes = arch::prefixCount(bytes); found.size <= prefixes; found.size += part)
-    if (host.disassembler->getInstruction(decoded, part, bytes.drop_front(found.size), 0,
-                                          nulls()) != MCDisassembler::Success)
+    if (host.decoder->getInstruction(decoded, part, bytes.drop_front(found.size), 0, nulls()) !=
+        MCDisassembler::Success)
       return {};
   if (!host.analysis->isCall(decoded) &&
       host.analysis->evaluateBranch(decoded, offset + found.size - part, part, target))

@@ -36,7 +36,7 @@ LLDPLUGIN = {
 TOOLS = {
     "cc": {"base", "program", "elf", "profile"},
     "lazyfs": set(),
-    "predict": {"format", "program", "elf", "cold_start", "profile", "startup_set", "plan"},
+    "predict": {"base", "format", "program", "elf", "cold_start", "profile", "startup_set", "plan"},
     "resolve": {"format", "program", "elf", "profile", "names", "startup_set"},
 }
 TOPS = {"instrument": INSTRUMENT, "lldplugin": LLDPLUGIN, "tools": TOOLS}

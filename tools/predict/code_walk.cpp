@@ -1,20 +1,12 @@
 //===- code_walk.cpp - what the code of a function may run, and refer to ---===//
 
 #include "predict/code_walk.h"
+#include "base/disassembler.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
-#include "llvm/MC/MCAsmInfo.h"
-#include "llvm/MC/MCContext.h"
-#include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
-#include "llvm/MC/MCInstrAnalysis.h"
-#include "llvm/MC/MCInstrInfo.h"
-#include "llvm/MC/MCRegisterInfo.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/MCTargetOptions.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,18 +48,8 @@ public:
 
 class CodeWalk::X86 : public Decoder {
 public:
-  X86(bool is64, bool isFixed) : hasFixedAddresses(isFixed) {
-    Triple triple(is64 ? "x86_64-linux" : "i386-linux");
-    std::string ignored;
-    const Target *target = TargetRegistry::lookupTarget(triple, ignored);
-    registers.reset(target->createMCRegInfo(triple));
-    assembly.reset(target->createMCAsmInfo(*registers, triple, MCTargetOptions()));
-    subtarget.reset(target->createMCSubtargetInfo(triple, "", ""));
-    instructions.reset(target->createMCInstrInfo());
-    analysis.reset(target->createMCInstrAnalysis(instructions.get()));
-    context = std::make_unique<MCContext>(triple, assembly.get(), registers.get(), subtarget.get());
-    disassembler.reset(target->createMCDisassembler(*subtarget, *context));
-  }
+  X86(bool is64, bool isFixed)
+      : hasFixedAddresses(isFixed), x86(Triple(is64 ? "x86_64-linux" : "i386-linux")) {}
 
   void beginFunction() override { tables.clear(); }
 
@@ -75,20 +57,21 @@ public:
     Instruction found;
     MCInst inst;
     uint64_t size;
-    if (disassembler->getInstruction(inst, size, code, address, nulls()) != MCDisassembler::Success)
+    if (x86.decoder->getInstruction(inst, size, code, address, nulls()) != MCDisassembler::Success)
       return found;
     found.size = size;
-    const MCInstrDesc &kind = instructions->get(inst.getOpcode());
+    const MCInstrDesc &kind = x86.instructions->get(inst.getOpcode());
     found.isCall = kind.isCall();
     found.isLast = kind.isReturn() || kind.isUnconditionalBranch() || kind.isIndirectBranch() ||
                    (kind.isBarrier() && !kind.isCall()) || kind.isTrap();
     found.isIndirect = kind.isIndirectBranch();
     uint64_t target;
     if (kind.isCall() || kind.isBranch())
-      if (analysis->evaluateBranch(inst, address, size, target))
+      if (x86.analysis->evaluateBranch(inst, address, size, target))
         found.target = target;
     // Compilers add an offset to the address of a table that an earlier instruction (LEA) made.
-    auto place = analysis->evaluateMemoryOperandAddress(inst, subtarget.get(), address, size);
+    auto place =
+        x86.analysis->evaluateMemoryOperandAddress(inst, x86.subtarget.get(), address, size);
     const auto *memory = find_if(kind.operands(), [](const MCOperandInfo &operand) {
       return operand.OperandType == MCOI::OPERAND_MEMORY;
     });
@@ -114,13 +97,7 @@ public:
 private:
   bool hasFixedAddresses;
   DenseMap<MCRegister, uint64_t> tables; // addresses in registers
-  std::unique_ptr<MCRegisterInfo> registers;
-  std::unique_ptr<MCAsmInfo> assembly;
-  std::unique_ptr<MCSubtargetInfo> subtarget;
-  std::unique_ptr<MCInstrInfo> instructions;
-  std::unique_ptr<MCInstrAnalysis> analysis;
-  std::unique_ptr<MCContext> context;
-  std::unique_ptr<MCDisassembler> disassembler;
+  Disassembler x86;
 };
 
 /// Arm's Architecture Reference Manual, C4.1: the encodings of the few instructions that matter.
