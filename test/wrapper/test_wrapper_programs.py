@@ -121,6 +121,25 @@ def test_another_linker_without_names_or_ranges(tmp_path, program, build):
     assert result.returncode == 1 and "missing.o" in result.stderr
 
 
+def test_a_signal_reaches_the_compiler(tmp_path, program, build):
+    """Also where frontload-cc waits for a link, to fill in its note: a build is ended by SIGTERM."""
+    started, compiler = tmp_path / "started", tmp_path / "gcc"
+    compiler.write_text(f"""#!/bin/sh
+case $* in *-print-file-name*|*-Wl,--version*) exec {shutil.which('gcc')} "$@" ;; esac
+trap 'exit 7' TERM
+echo > {started}
+left=6000
+while [ $((left -= 1)) -gt 0 ]; do sleep 0.01; done
+""")
+    compiler.chmod(0o755)
+    link = subprocess.Popen([build / "bin/frontload-cc", "--profile=startup/app.startup",
+                             "--own-linker", compiler, "app.c", "-o", "app"], cwd=tmp_path)
+    while not started.exists():
+        assert link.poll() is None
+    link.terminate()
+    assert link.wait() == 7
+
+
 def test_a_user_s_orders_come_first(tmp_path, program):
     """The build's own flags are behind ours."""
     program("--mode=record", "gcc", "-fno-function-sections", "-c", "app.c")

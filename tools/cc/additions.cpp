@@ -206,15 +206,13 @@ std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCo
       return refusal;
   }
   auto why = whyNotAny(words.back(), family, command);
-  if (auto another = why                   ? std::nullopt
-                     : options.keepsLinker ? std::optional<std::string>("--own-linker")
-                                           : whyNotOurs(family, command)) {
-    if (options.keepsLinker && (!isUse || profile.empty()))
+  if (!why) {
+    const bool hasProfile = isUse && !profile.empty();
+    if (options.keepsLinker && !hasProfile)
       return std::nullopt;
-    if (isUse && !profile.empty() &&
-        addForOtherLinker(options, command, words, profile, *another, additions))
+    why = options.keepsLinker ? "--own-linker" : whyNotOurs(family, command);
+    if (why && hasProfile && addForOtherLinker(options, command, words, profile, *why, additions))
       return std::nullopt;
-    why = another;
   }
   if (why) {
     // Without a profile, no front is lost.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "base/execute.h"
+#include "base/handed_on.h"
 #include "cc/additions.h"
 #include "cc/compiler.h"
 #include "cc/compiler_command.h"
@@ -142,21 +143,30 @@ static bool isStream(StringRef word) {
          !sys::fs::is_regular_file(status);
 }
 
-/// Runs `become`, which becomes a program or returns an exit code, in a child. Returns the child's
-/// wait status. A signal that is meant for the program reaches it.
+/// Runs `become`, which becomes a program or returns an exit code, in a child, and hands signals on
+/// to it. Returns the child's wait status.
 static int runInChild(function_ref<int()> become) {
-  static pid_t child;
-  child = fork();
-  if (child == 0)
+  sigset_t awaited, before;
+  signals_to_hand_on(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  // Signals are awaited, not handled: none is lost before the child is there, and none is sent to
+  // another process when the child has ended.
+  sigprocmask(SIG_BLOCK, &awaited, &before);
+  auto ofChildren = signal(SIGCHLD, SIG_DFL);
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGCHLD, ofChildren);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     _exit(become());
-  for (int number : {SIGHUP, SIGTERM})
-    signal(number, [](int received) { kill(child, received); });
-  for (int number : {SIGINT, SIGQUIT}) // a terminal sends them to the child too
-    signal(number, SIG_IGN);
-  int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
-  return child > 0 ? status : W_EXITCODE(exitCannotRun, 0);
+  }
+  int status = W_EXITCODE(exitCannotRun, 0);
+  siginfo_t info;
+  while (child > 0 && waitpid(child, &status, WNOHANG) == 0)
+    if (sigwaitinfo(&awaited, &info) > 0 && info.si_signo != SIGCHLD && !reaches_the_program(&info))
+      hand_on(child, &info);
+  signal(SIGCHLD, ofChildren);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return status;
 }
 
 /// Ends as the program with this wait status did.
@@ -175,11 +185,14 @@ static int finishNote(const OwnOptions &options, const std::string &output,
   SmallString<128> program = sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr));
   sys::path::append(program, "frontload-predict");
   std::string ofProfile = "--startup-profile=" + profile;
-  std::string minMatch = "--min-match=" + (options.minMatch.empty() ? "80" : options.minMatch);
+  std::string minMatch = "--min-match=" + options.minMatch;
+  std::vector<const char *> words = {program.c_str(), "--finish", ofProfile.c_str()};
+  if (!options.minMatch.empty())
+    words.push_back(minMatch.c_str());
+  words.insert(words.end(), {"--", output.c_str()});
   int status = runInChild([&] {
     dup2(STDERR_FILENO, STDOUT_FILENO); // builds may read what a compiler prints
-    return become(
-        {program.c_str(), "--finish", ofProfile.c_str(), minMatch.c_str(), "--", output.c_str()});
+    return become(words);
   });
   if (WIFEXITED(status) && WEXITSTATUS(status) == exitVerdict) {
     sys::fs::remove(output);

@@ -1,19 +1,18 @@
 //===- other_linker.cpp - what another linker can do for a start -----------===//
 
 #include "cc/other_linker.h"
-#include "base/execute.h"
 #include "profile/profile_file.h"
 #include "program/diagnostics.h"
 #include "program/own_files.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace llvm;
 
@@ -29,36 +28,27 @@ struct OtherLinker {
 };
 } // namespace
 
+static std::unique_ptr<MemoryBuffer> open(StringRef path) {
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return file ? std::move(*file) : nullptr;
+}
+
 /// The first line that a compiler prints for `question`; empty if it fails.
 static std::string ask(ArrayRef<const char *> compiler, const CompilerCommand &command,
                        StringRef question) {
-  int ends[2];
-  if (pipe(ends) != 0)
+  SmallString<128> answer;
+  if (sys::fs::createTemporaryFile("frontload", "answer", answer))
     return "";
-  pid_t child = fork();
-  if (child == 0) {
-    std::vector<const char *> words = compiler.vec();
-    for (const std::string &choice : command.choices)
-      words.push_back(choice.c_str());
-    std::string word = question.str();
-    words.insert(words.end(), {word.c_str(), nullptr});
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    close(STDERR_FILENO);
-    execute_command(const_cast<char **>(words.data()), environ, getenv("PATH"));
-    _exit(exitCannotRun);
-  }
-  close(ends[1]);
-  std::string text;
-  char part[4096];
-  for (ssize_t size; (size = read(ends[0], part, sizeof part)) > 0;)
-    text.append(part, size);
-  close(ends[0]);
-  int status = 1;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
-  return status ? "" : StringRef(text).split('\n').first.str();
+  FileRemover remover(answer);
+  SmallVector<StringRef> words(compiler.begin(), compiler.end());
+  llvm::append_range(words, command.choices);
+  words.push_back(question);
+  ErrorOr<std::string> program = sys::findProgramByName(words.front());
+  std::optional<StringRef> streams[] = {"", StringRef(answer), ""};
+  if (!program || sys::ExecuteAndWait(*program, words, /*Env=*/std::nullopt, streams))
+    return "";
+  auto text = open(answer);
+  return text ? text->getBuffer().split('\n').first.str() : "";
 }
 
 /// The linker that `ld --version` describes in its first line.
@@ -84,11 +74,6 @@ static std::optional<OtherLinker> linkerOf(StringRef line) {
                        (mark.split('(').first.rtrim() + " " + number).str()};
   }
   return std::nullopt;
-}
-
-static std::unique_ptr<MemoryBuffer> open(StringRef path) {
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  return file ? std::move(*file) : nullptr;
 }
 
 /// Whether two ELF files are for the same machine: class, byte order and e_machine.
