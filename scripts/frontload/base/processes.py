@@ -43,6 +43,7 @@ _PATIENCE_SECONDS = 5  # with a command that ignores SIGTERM
 _LAST_SECONDS = 60  # for the kernel to end a killed process
 _POLL_SECONDS = 0.01
 _STDERR = 2
+CAP_SYS_ADMIN = 21
 
 Command = Sequence[os.PathLike[str] | str]
 

@@ -18,14 +18,14 @@ _MAX_TRIES = 200
 
 def obstacle() -> str | None:
     """Why this process cannot have such a file system; None if it can."""
-    if os.geteuid() != 0:
+    if not processes.has_capability(processes.CAP_SYS_ADMIN):
         return "a file system of its own needs root"
     if tools.find_tool("frontload-lazyfs") is None:
         return "frontload-lazyfs was not built: libfuse3-dev was missing"
     if not_private := mounts_obstacle():
         return not_private
-    if not os.path.exists("/dev/fuse"):
-        return "this kernel or container has no FUSE (/dev/fuse is missing)"
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        return "/dev/fuse is missing, or not yours to use"
     return None
 
 

@@ -36,7 +36,6 @@ from frontload.reading.listing import (
     to_bytes,
 )
 
-_CAP_SYS_ADMIN = 21
 _NAMESPACE = ("unshare", "--user", "--map-current-user", "--mount", "--keep-caps")
 # The command does not need the user's rights in such a namespace.
 _WITHOUT_RIGHTS = ("setpriv", "--ambient-caps=-all", "--inh-caps=-all")
@@ -45,34 +44,28 @@ _MAX_AT_ONCE = 16
 
 def may_mount() -> bool:
     """Whether this process may mount: as root, or in a namespace of its own."""
-    return processes.has_capability(_CAP_SYS_ADMIN)
+    return processes.has_capability(processes.CAP_SYS_ADMIN)
 
 
 def enter_namespace() -> None:
     """Runs this program again where it may mount. A process with threads, which numpy starts,
     cannot enter a user namespace itself."""
-    _check(processes.run([*_NAMESPACE, "true"]))
+    tried = processes.run([*_NAMESPACE, "true"])
+    if tried.status:
+        raise _refusal(tried.stderr.strip() or "unshare failed")
     os.execvp(_NAMESPACE[0], [*_NAMESPACE, str(tools.tool("frontload")), *sys.argv[1:]])
 
 
-def _check(tried: processes.Result | None = None) -> None:
-    """Refuses where nobody can record; `tried`: a trial of a namespace."""
-    reason = None
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        reason = "/dev/fuse is missing, or not yours to use"
-    elif tools.find_tool("frontload-lazyfs") is None:
-        reason = "frontload-lazyfs is not found: Frontload was built without libfuse3"
-    elif tried and tried.status:
-        reason = tried.stderr.strip() or "unshare failed"
-    if reason:
-        without = "without root, " if os.geteuid() else ""
-        raise Failure(f"{without}files cannot be recorded here: {reason}",
-                      note="see `frontload info`" + (", or record as root" if without else ""))
+def _refusal(reason: str) -> Failure:
+    without = "without root, " if os.geteuid() else ""
+    return Failure(f"{without}files cannot be recorded here: {reason}",
+                   note="see `frontload info`" + (", or record as root" if without else ""))
 
 
 def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
     """The touches of one start of the command; to be called where one may mount."""
-    _check()
+    if reason := lazy.obstacle():
+        raise _refusal(reason)
     launcher = Launcher(end_with_us=True, ready=ready)
     opened = seen.opened(command, launcher, only_read=True)
     identities = {path: identity(path) for path in opened}

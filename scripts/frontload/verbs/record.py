@@ -59,8 +59,8 @@ def make_parser() -> Parser:
                         "-fbasic-block-address-map; --data does so anyway")
     parser.add_argument("--all-files", action="store_true",
                         help="instead, record which pages of all files the command and what it "
-                        "starts read, as a list for `frontload-run --files`; without root it "
-                        "needs user namespaces and /dev/fuse")
+                        "starts read, as a list for `frontload-run --files`; it needs /dev/fuse "
+                        "and, without root, user namespaces")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "
                         "with runtime the program records itself, if it was built with "
