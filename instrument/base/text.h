@@ -17,6 +17,15 @@ struct text {
   bool overflow;
 };
 
+/* Goes on with the FNV-1a hash of a string, which begins with this value. */
+#define EMPTY_HASH UINT64_C(0xcbf29ce484222325)
+
+static inline uint64_t hash_string(uint64_t hash, const char *string) {
+  for (; *string; ++string)
+    hash = (hash ^ (unsigned char)*string) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
 static inline struct text text_in(char *buffer, size_t capacity) {
   buffer[0] = '\0';
   const struct text empty = {buffer, 0, capacity, false};

@@ -24,11 +24,13 @@ enum {
   MAX_WEIGHT = 8,
   PROBES = 8,
   STALE_SECONDS = 60, /* after this time, a writer is taken for dead */
-  SHARE = 100,        /* one part in so many of the start's processor time is ours, */
-  WAIT_SHARE = 300,   /* and of the time that it takes; */
-  NEW_SHARE = 100,    /* while nothing is known, in which the program waits the most */
+  /* Watching takes FIXED_NS, 1 / SHARE of the start's processor time, and 1 / WAIT_SHARE of its
+   * duration; while nothing is known and the program waits the most, 1 / NEW_SHARE. */
+  SHARE = 100,
+  WAIT_SHARE = 300,
+  NEW_SHARE = 100,
 };
-#define FIXED_NS (5 * NS_PER_MS) /* and this, once */
+#define FIXED_NS (5 * NS_PER_MS)
 /* A start that is slower than this is looked at before all of its list is mapped, */
 #define SLOW_NS (1000 * NS_PER_MS)
 /* and one that has mapped nothing new for this time. */
@@ -50,7 +52,7 @@ struct learner {
 static int64_t own_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+  return ns_of(&time);
 }
 
 /* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, takes
@@ -170,7 +172,7 @@ static void take_old(struct learner *learner, struct watch *watch, bool watches)
   if (all.end - all.begin > MAX_LIST)
     rest.begin = rest.end;
   struct seen_file *file = NULL;
-  struct listed listed;
+  struct listed listed = {.size = 0}; /* a damaged list may begin with a range */
   struct range range;
   uint64_t rank, weight;
   while (next_line(&line, &rest)) {
@@ -281,7 +283,7 @@ static bool is_list(const char *name) {
 static void keep_newest(const char *folder, size_t max) {
   for (;;) {
     char oldest[256] = "";
-    struct timespec time = {0, 0};
+    int64_t oldest_ns = INT64_MAX;
     size_t count = 0;
     DIR *names = opendir(folder);
     if (!names)
@@ -291,12 +293,10 @@ static void keep_newest(const char *folder, size_t max) {
       if (!is_list(entry->d_name) ||
           fstatat(dirfd(names), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         continue;
-      const bool is_older =
-          status.st_mtim.tv_sec < time.tv_sec ||
-          (status.st_mtim.tv_sec == time.tv_sec && status.st_mtim.tv_nsec < time.tv_nsec);
-      if (!count++ || is_older) {
+      ++count;
+      if (ns_of(&status.st_mtim) < oldest_ns) {
         snprintf(oldest, sizeof oldest, "%s", entry->d_name);
-        time = status.st_mtim;
+        oldest_ns = ns_of(&status.st_mtim);
       }
     }
     const bool is_done = count <= max || unlinkat(dirfd(names), oldest, 0) != 0;

@@ -47,13 +47,6 @@ bool find_learnt_folder(struct learnt_list *list, char *const *environment) {
   return !text.overflow;
 }
 
-/* FNV-1a */
-static uint64_t hash_of(uint64_t hash, const char *string) {
-  for (; *string; ++string)
-    hash = (hash ^ (unsigned char)*string) * 0x100000001b3;
-  return hash;
-}
-
 bool find_learnt_list(struct learnt_list *list, const char *command, char *const *environment) {
   enum { MAX_NAME = 64 };
   if (!find_learnt_folder(list, environment) ||
@@ -63,15 +56,15 @@ bool find_learnt_list(struct learnt_list *list, const char *command, char *const
   for (const char *c = name; *c; ++c)
     if (*c == '/')
       name = c + 1;
-  uint64_t hash = 0xcbf29ce484222325;
+  uint64_t hash = EMPTY_HASH;
   if (*list->command != '/') {
     char folder[PATH_MAX];
     if (sys_getcwd(folder, sizeof folder) <= 0)
       return false;
-    hash = hash_of(hash, folder);
-    hash = hash_of(hash, "/");
+    hash = hash_string(hash, folder);
+    hash = hash_string(hash, "/");
   }
-  hash = hash_of(hash, list->command);
+  hash = hash_string(hash, list->command);
   struct text text = text_in(list->path, sizeof list->path);
   text_add(&text, list->folder);
   text_add_char(&text, '/');

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "watch.h"
 
+#include "base/text.h"
+#include "clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +46,6 @@ struct watched {
   uint32_t slots[SLOTS]; /* of files by the hash of their path: index + 1 */
   char *maps;
   size_t maps_room;
-  int inotify;
   char *folders[MAX_FOLDERS + 1]; /* by the number of their watch, which begins at 1 */
   bool reads[MAX_FOLDERS + 1];    /* not only the folders in it are of interest */
   char launcher[PATH_MAX], name_space[64], root[PATH_MAX];
@@ -138,7 +140,7 @@ bool watch_begin(struct watch *watch, pid_t command, const char *started, const 
   if (!inside)
     return false;
   clock_gettime(CLOCK_REALTIME, &inside->begin);
-  watch->events = inside->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  watch->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   inside->home = getenv("HOME");
   inside->takes_home = home;
   add_own_folders(inside, started, 0);
@@ -151,16 +153,9 @@ bool watch_begin(struct watch *watch, pid_t command, const char *started, const 
   return true;
 }
 
-static int64_t ns_of(const struct timespec *time) {
-  return time->tv_sec * INT64_C(1000000000) + time->tv_nsec;
-}
-
 /* The slot of a path, which may be empty. */
 static uint32_t *slot_of(const struct watch *watch, const char *path) {
-  uint32_t hash = 2166136261;
-  for (const char *c = path; *c; ++c)
-    hash = (hash ^ (unsigned char)*c) * 16777619;
-  for (;; ++hash) {
+  for (uint64_t hash = hash_string(EMPTY_HASH, path);; ++hash) {
     uint32_t *slot = &watch->inside->slots[hash % SLOTS];
     if (!*slot || strcmp(watch->files[*slot - 1].path, path) == 0)
       return slot;
@@ -205,9 +200,10 @@ struct seen_file *watch_file(struct watch *watch, const char *path) {
   return file->pages ? file : NULL;
 }
 
-static void watch_folder(struct watched *inside, const char *folder, bool reads) {
+static void watch_folder(struct watch *watch, const char *folder, bool reads) {
+  struct watched *inside = watch->inside;
   const int number =
-      inotify_add_watch(inside->inotify, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
+      inotify_add_watch(watch->events, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
   if (number <= 0 || number > MAX_FOLDERS)
     return;
   inside->reads[number] |= reads;
@@ -224,14 +220,14 @@ void watch_folder_of(struct watch *watch, const char *path) {
     char *end = strrchr(folder, '/');
     if (!end || end == folder || (*end = 0, !strrchr(folder + 1, '/')))
       return;
-    watch_folder(watch->inside, folder, level == 0);
+    watch_folder(watch, folder, level == 0);
   }
 }
 
-static void see_listed(struct watched *inside, char path[PATH_MAX]) {
-  watch_folder(inside, path, true);
+static void see_listed(struct watch *watch, char path[PATH_MAX]) {
+  watch_folder(watch, path, true);
   if (strlen(path) + sizeof "/__pycache__" < PATH_MAX)
-    watch_folder(inside, strcat(path, "/__pycache__"), true);
+    watch_folder(watch, strcat(path, "/__pycache__"), true);
 }
 
 /* Libraries are open before they are mapped. */
@@ -252,7 +248,7 @@ void watch_events(struct watch *watch) {
   _Alignas(struct inotify_event) char events[4096];
   char path[PATH_MAX];
   struct watched *inside = watch->inside;
-  for (ssize_t size; (size = read(inside->inotify, events, sizeof events)) > 0;)
+  for (ssize_t size; (size = read(watch->events, events, sizeof events)) > 0;)
     for (char *at = events; at < events + size;) {
       const struct inotify_event *event = (const struct inotify_event *)at;
       at += sizeof *event + event->len;
@@ -260,7 +256,7 @@ void watch_events(struct watch *watch) {
           snprintf(path, sizeof path, "%s/%s", inside->folders[event->wd], event->name) >= PATH_MAX)
         continue;
       if (event->mask & IN_ISDIR)
-        see_listed(inside, path);
+        see_listed(watch, path);
       else if (inside->reads[event->wd])
         see_read(watch, path);
     }
@@ -512,7 +508,7 @@ void watch_look(struct watch *watch) {
 
 void watch_end(struct watch *watch) {
   watch_events(watch);
-  close(watch->inside->inotify);
+  close(watch->events);
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file) {
     if (!file->pages)
       continue;

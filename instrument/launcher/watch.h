@@ -28,17 +28,16 @@ struct seen_file {
   uint64_t page_count;
   uint8_t *pages; /* a byte for each page */
   bool mapped, read;
-  bool changed;   /* the caller's */
   char *build_id; /* the caller's */
 };
 
 struct watch {
   struct seen_file *files; /* in the order in which they were first seen */
   size_t count;
-  uint64_t memory;      /* MiB of mapped files in memory of all processes, as of the last sample */
-  uint64_t growth;      /* in pages: by how much that has changed since the last look */
-  int64_t processor_ns; /* of all processes */
-  int events;           /* a file to poll: there are events */
+  uint64_t memory;        /* pages of mapped files that all processes have, as of the last sample */
+  uint64_t growth;        /* by how many pages that has changed since the last look */
+  int64_t processor_ns;   /* of all processes */
+  int events;             /* an inotify descriptor, to be polled for watch_events() */
   struct watched *inside; /* watch.c */
 };
 
