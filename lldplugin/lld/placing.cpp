@@ -138,7 +138,7 @@ bool Placing::matchesFirst(StringRef name) {
 }
 
 std::optional<bool> Placing::matches(const lld::StringMatcher *matcher, StringRef name) {
-  // Nearly all calls end here: one for each section and each of our patterns but the first.
+  // Nearly all calls end here: one for each section and each pattern whose sections are known.
   if (current.matcher == matcher) {
     ++numAsked;
     if (current.awaited && !current.awaited->isNext(name.data()))

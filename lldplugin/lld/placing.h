@@ -65,8 +65,8 @@ private:
     std::optional<uint32_t> number; ///< of a startup section
     uint32_t order;                 ///< in the pattern
   };
-  /// The sections of a pattern that lld has still to ask for, by their names, and their numbers in
-  /// the front.
+  /// The sections of a pattern that lld has still to ask for, by their names; and their numbers in
+  /// the front, if they have no place yet.
   struct Awaited {
     std::vector<std::pair<const char *, std::optional<uint32_t>>> sections;
     size_t next = 0;
@@ -79,7 +79,7 @@ private:
   struct Current {
     const lld::StringMatcher *matcher = nullptr;
     std::optional<Pattern> ours;
-    Awaited *awaited = nullptr; ///< null for the first of our patterns
+    Awaited *awaited = nullptr; ///< null for a pattern that is asked about every section
   };
 
   Current recognize(const lld::StringMatcher *matcher);
@@ -94,10 +94,10 @@ private:
   std::vector<const char *> names; ///< of these sections
   std::vector<Picked> picked;
   std::shared_future<void> picking;
-  size_t numShort = 0; ///< how many sections of lld's list are in the link, if it is short
-  size_t numAsked = 0; ///< for the current pattern
-  bool hasChecked = false;
-  bool knowsLive = true; ///< whether lld has asked about that many
+  size_t numShort = 0;     ///< how many sections of lld's list are in the link, if it is short
+  size_t numAsked = 0;     ///< for the current pattern
+  bool hasChecked = false; ///< whether the two were compared, for the first pattern
+  bool knowsLive = true;   ///< and were the same
   Current current;
   std::array<Awaited, numPatterns> awaited;
   bool isAwaiting = false; ///< whether it is known which sections our patterns will get

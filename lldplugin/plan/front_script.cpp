@@ -66,9 +66,7 @@ std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits) 
     os << "  " << name << " : { }\n";
   section(frontDataSection, Pattern::Data);
   placed(".bss", Pattern::Bss);
-  // Behind our first patterns in the script, not in the file: lld goes through few sections once
-  // the first of these patterns has met all (lld/section_list.h). Constants that the loader copies
-  // out of shared libraries have a section without contents, .bss.rel.ro. The next section in
+  // Constants that the loader copies out of shared libraries have a section without contents, .bss.rel.ro. The next section in
   // memory would be nearer to it in the file; as a part of a section with contents, which the
   // note's object sees to, .bss.rel.ro is in the file as well.
   os << "  .data.rel.ro : {" << list(Pattern::Relro);

@@ -30,12 +30,12 @@ static constexpr uint64_t notedPage = 4096;
 /// Reading more takes longer than another request, on a disk of 150 requests and 80 MB a second.
 static constexpr uint64_t maxGap = 512 << 10;
 
-/// Joins extents of a segment that are at most `maxGap` apart. They ascend.
-static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t maxGap) {
+/// Joins extents of a segment that are at most `gap` apart. They ascend.
+static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t gap) {
   std::vector<Extent> result;
   for (const Extent &extent : extents) {
     Extent *last = result.empty() ? nullptr : &result.back();
-    if (!last || last->segment != extent.segment || extent.begin > last->end + maxGap) {
+    if (!last || last->segment != extent.segment || extent.begin > last->end + gap) {
       result.push_back(extent);
       continue;
     }

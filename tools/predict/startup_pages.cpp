@@ -19,7 +19,8 @@ namespace frontload {
 
 static constexpr uint64_t listedPage = 4096;
 static constexpr size_t maxString = 4096;
-/// Symbols may overlap in a damaged file: so many times its size is the most code to walk through.
+/// At most this many times the file's size is walked through: symbols may overlap in a damaged
+/// file.
 static constexpr uint64_t mostCode = 4;
 /// Where less than one byte in this number is touched, most pages of a datum are not.
 static constexpr uint64_t mostSparse = 16;
@@ -95,7 +96,7 @@ struct Symbols {
   }
   /// The symbol that has an address; null if none does.
   const Symbol *at(uint64_t address) const {
-    auto next = partition_point(sorted, [&](const Symbol &s) { return s.address <= address; });
+    auto next = behind(address);
     for (unsigned tries = 0; next != sorted.begin() && tries < 8; ++tries) {
       --next;
       if (address - next->address < std::max<uint64_t>(next->size, 1))
@@ -105,7 +106,7 @@ struct Symbols {
   }
   /// From an address to the next symbol, at most a page: the size of a function that has none.
   uint64_t distanceToNext(uint64_t address) const {
-    auto next = partition_point(sorted, [&](const Symbol &s) { return s.address <= address; });
+    auto next = behind(address);
     return next == sorted.end() ? 1 : std::min(next->address - address, listedPage);
   }
   bool isInCode(uint64_t address) const {
@@ -113,6 +114,12 @@ struct Symbols {
                   [&](FileRange each) { return address >= each.begin && address < each.end; });
   }
   std::vector<Symbol> byRow, sorted;
+
+private:
+  std::vector<Symbol>::const_iterator behind(uint64_t address) const {
+    return partition_point(sorted, [&](const Symbol &s) { return s.address <= address; });
+  }
+
   std::vector<FileRange> code; // addresses of sections with code
 };
 
@@ -180,7 +187,7 @@ private:
   DenseSet<StringRef> strings;
   uint64_t frameTable = 0;                             // the address of .eh_frame_hdr
   std::vector<std::pair<uint64_t, FileRange>> guesses; // bytes for each window, and addresses
-  uint64_t codeLeft = mostCode * file.bytes.size();    // to walk through: symbols may overlap
+  uint64_t codeLeft = mostCode * file.bytes.size();    // to walk through
   StartupPages result;
 };
 } // namespace
@@ -272,8 +279,8 @@ Function Touches::enter(const Symbol &symbol) {
   return found;
 }
 
-/// Whether a string of text is at the beginning of `bytes`: nothing else tells a string from other
-/// constants.
+/// The text of a string at the beginning of `bytes`; empty if the bytes are another constant, which
+/// only unprintable characters show.
 static StringRef stringAt(StringRef bytes) {
   size_t end = bytes.take_front(maxString).find('\0');
   StringRef text = end == StringRef::npos ? StringRef() : bytes.take_front(end);

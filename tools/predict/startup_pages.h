@@ -1,6 +1,6 @@
 //===- startup_pages.h - the pages of a file that a start touches ----------===//
 //
-// A start that nobody recorded with this build: the profile has the names of what is touched, in
+// The start of a build that was not recorded: the profile has the names of what is touched, in
 // order; the file has their places, and the tables of the dynamic linker (program_loading.h); and
 // the code of the touched functions refers to the constants that have no names (code_walk.h).
 //
