@@ -16,9 +16,9 @@ Line 1 is the magic and the version; a reader refuses any other version. Every l
 last, ends in a newline. Empty lines and lines that start with `#` mean nothing. `runs` says how
 many starts the list was made from; a list from startup profiles is one start. Up to 8 header lines
 `probe` name an offset and a path: if the pages there are in memory, nothing of the list need be
-asked for. Who writes the list chooses them, evenly in the order of first touch, and sorts them; who
-merges lists chooses anew. A reader ignores other header lines, `key value`, which all stand before
-the first file.
+asked for. The writer of a list chooses them, evenly in the order of first touch, and sorts them. A
+merged list has its own. A reader ignores other header lines, `key value`, which all stand before the
+first file.
 
 A line `file` begins a file. It says what the file was when it was recorded, or when the list was
 made from a startup profile, so that a reader leaves one alone that has changed since:
