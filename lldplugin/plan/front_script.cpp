@@ -66,9 +66,9 @@ std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits) 
     os << "  " << name << " : { }\n";
   section(frontDataSection, Pattern::Data);
   placed(".bss", Pattern::Bss);
-  // Constants that the loader copies out of shared libraries have a section without contents, .bss.rel.ro. The next section in
-  // memory would be nearer to it in the file; as a part of a section with contents, which the
-  // note's object sees to, .bss.rel.ro is in the file as well.
+  // Constants that the loader copies out of shared libraries have a section without contents,
+  // .bss.rel.ro. The next section in memory would be nearer to it in the file; as a part of a
+  // section with contents, which the note's object sees to, .bss.rel.ro is in the file as well.
   os << "  .data.rel.ro : {" << list(Pattern::Relro);
   if (traits.copiesConstants)
     os << " *(.bss.rel.ro)";

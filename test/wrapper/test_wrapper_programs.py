@@ -122,7 +122,7 @@ def test_another_linker_without_names_or_ranges(tmp_path, program, build):
 
 
 def test_a_signal_reaches_the_compiler(tmp_path, program, build):
-    """Also where frontload-cc waits for a link, to fill in its note: a build is ended by SIGTERM."""
+    """Also where frontload-cc waits for a link, to fill in its note."""
     started, compiler = tmp_path / "started", tmp_path / "gcc"
     compiler.write_text(f"""#!/bin/sh
 case $* in *-print-file-name*|*-Wl,--version*) exec {shutil.which('gcc')} "$@" ;; esac

@@ -17,8 +17,8 @@ last, ends in a newline. Empty lines and lines that start with `#` mean nothing.
 many starts the list was made from; a list from startup profiles is one start. Up to 8 header lines
 `probe` name an offset and a path: if the pages there are in memory, nothing of the list need be
 asked for. The writer of a list chooses them, evenly in the order of first touch, and sorts them. A
-merged list has its own. A reader ignores other header lines, `key value`, which all stand before the
-first file.
+merged list has its own. A reader ignores other header lines, `key value`, which all stand before
+the first file.
 
 A line `file` begins a file. It says what the file was when it was recorded, or when the list was
 made from a startup profile, so that a reader leaves one alone that has changed since:
