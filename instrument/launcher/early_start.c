@@ -8,7 +8,7 @@
  */
 #include "base/execute.h"
 #include "base/text.h"
-#include "learnt_list.h"
+#include "prefetch/learnt_list.h"
 #include "prefetch/reading_list.h"
 
 #include <stdbool.h>
@@ -42,20 +42,21 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
   if (!*argument || !folders)
     return;
   if (learns) {
-    if (!find_learnt_list(&learnt, *argument, environment) || !learnt_folder_is_ours(&learnt) ||
-        learnt_list_is_due(&learnt))
+    char found[PATH_MAX];
+    const char *program = find_command(*argument, folders, found);
+    if (!program || !find_learnt_list(&learnt, program, environment) ||
+        look_at_learnt_list(&learnt) != LEARNT)
       return;
-    path = learnt.path;
-  }
-  if (!path)
+  } else if (path) {
+    const int resident = reading_list_is_resident(path, NULL);
+    if (resident < 0)
+      return;
+    if (!resident)
+      reading_list_ask_apart(path, device, NULL);
+  } else
     return;
-  const int resident = reading_list_is_resident(path);
-  if (resident < 0 || (learns && !resident))
-    return;
-  if (!resident)
-    reading_list_ask_apart(path, device, NULL);
-  listWasAskedFor = true;
   execute_command(argument, environment, folders);
+  listWasAskedFor = true;
 }
 
 /* Keeps the register that the kernel or the dynamic linker has set for libc's _start. */

@@ -18,8 +18,8 @@
 #include "base/execute.h"
 #include "command_line.h"
 #include "learn.h"
-#include "learnt_list.h"
 #include "prefetch/front.h"
+#include "prefetch/learnt_list.h"
 #include "prefetch/reading_list.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static bool findInterpreter(const char *program, char path[PATH_MAX]) {
 }
 
 /* Starts `INTERPRETER --list PROGRAM`; returns its output, or NULL. */
-static FILE *startList(char *interpreter, char *program, pid_t *pid) {
+static FILE *startList(const char *interpreter, const char *program, pid_t *pid) {
   int channel[2];
   if (pipe2(channel, O_CLOEXEC) < 0)
     return NULL;
@@ -127,7 +127,7 @@ static char *pathIn(char *line) {
  * linker lists them (`ld.so --list PROGRAM`), with the search paths, caches and preloads that it
  * will use to load them. This runs only the interpreter, which is about to run anyway, and never
  * the program; a static program has no interpreter. */
-static void prefetchNeededLibraries(char *program) {
+static void prefetchNeededLibraries(const char *program) {
   char interpreter[PATH_MAX];
   pid_t pid;
   if (!findInterpreter(program, interpreter))
@@ -171,14 +171,14 @@ static void describe(int error, const struct asked *asked) {
 }
 
 static void askForList(const struct device_kind *device) {
-  int resident = reading_list_is_resident(listPath);
+  int resident = reading_list_is_resident(listPath, NULL);
   if (resident < 0)
     tellProblem(resident);
   else if (verbose || !resident)
     reading_list_ask_apart(listPath, device, verbose ? describe : NULL);
 }
 
-static void askForFronts(char *program) {
+static void askForFronts(const char *program) {
   prefetch(program);
   prefetchNeededLibraries(program);
 }
@@ -192,41 +192,58 @@ static void tellObstacle(const char *thing, const char *obstacle) {
 /* Asks for the program's front and then for what was learnt. While nothing was learnt, asks as
  * without --learn. Then watches the start. */
 static void learn(const char *command, const struct device_kind *device, bool takesHome) {
-  if (!find_learnt_list(&learnt, command, environ)) {
+  char found[PATH_MAX];
+  const char *program = find_command(command, getenv("PATH"), found);
+  struct start start = {&learnt, program, getpid(), takesHome, verbose};
+  if (!program || !find_learnt_list(&learnt, program, environ)) {
     tellObstacle(command, "it cannot be run, or neither XDG_STATE_HOME nor HOME names a folder");
     return;
   }
   const int error = learn_prepare(&learnt);
-  const int resident = error ? -error : reading_list_is_resident(learnt.path);
+  const int resident = error ? -error : reading_list_is_resident(learnt.path, NULL);
   if (resident == 0)
-    prefetch(learnt.command);
+    prefetch(program);
   if (resident >= 0)
     listPath = learnt.path;
   if (listPath)
     askForList(device);
   else
-    askForFronts(learnt.command);
+    askForFronts(program);
   if (error)
-    tellObstacle(learnt.folder, strerror(error));
-  else if (!learn_apart(&learnt, takesHome, verbose))
+    tellObstacle(learnt.path, strerror(error));
+  else if (!learn_apart(&start))
     tellObstacle(learnt.path, "process 1 would not reap the process that watches");
+}
+
+/* --watch: a program that has asked for its list itself (prefetch/at_start.c). */
+static int watch(pid_t process, const char *program, bool takesHome) {
+  struct start start = {&learnt, program, process, takesHome, verbose};
+  const int error = find_learnt_list(&learnt, program, environ) ? learn_prepare(&learnt) : ENOENT;
+  if (error)
+    fprintf(stderr, "frontload-run: error: %s: cannot be learnt: %s\n", program, strerror(error));
+  else
+    learn_here(&start);
+  return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* --forget: of one program, or of all. */
 static int forget(const char *command) {
-  const bool isFound =
-      command ? find_learnt_list(&learnt, command, environ) : find_learnt_folder(&learnt, environ);
-  const int error = isFound ? learn_forget(&learnt, command ? learnt.path : NULL) : ENOENT;
+  char found[PATH_MAX];
+  const char *program = command ? find_command(command, getenv("PATH"), found) : NULL;
+  const bool isFound = program ? find_learnt_list(&learnt, program, environ)
+                               : !command && find_learnt_folder(&learnt, environ);
+  const int error = isFound ? learn_forget(&learnt) : ENOENT;
   if (error)
     fprintf(stderr, "frontload-run: error: %s: cannot be forgotten: %s\n",
-            command ? command : learnt.folder, strerror(error));
+            command ? command : "what was learnt", strerror(error));
   return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 const char usage[] =
     "usage: frontload-run [--verbose] [--learn] [--files=LIST] [--device=KIND] [--] "
     "COMMAND [ARGUMENT...]\n"
-    "       frontload-run --forget [COMMAND]\n";
+    "       frontload-run --forget [COMMAND]\n"
+    "       frontload-run --watch=PID PROGRAM\n";
 const char help[] =
     "\n"
     "Asks the kernel for the front of a command, and for the fronts of the libraries it needs, if\n"
@@ -239,6 +256,7 @@ const char help[] =
     "                 also learns files in home folders that are not the program's own. Lists are\n"
     "                 in $XDG_STATE_HOME/frontload (default: ~/.local/state/frontload)\n"
     "  --forget       delete what was learnt of COMMAND, or all of it\n"
+    "  --watch=PID    learn the start of this process, of PROGRAM, and run nothing\n"
     "  --device=KIND  hdd, emmc, ssd, nfs or lazy: which gaps of a list are read along (default:\n"
     "                 as the file system and its disk say)\n"
     "  --verbose      show on stderr what is prefetched\n"
@@ -256,12 +274,17 @@ const char help[] =
     "  127  the command does not exist\n";
 
 int main(int argc, char **argv) {
-  static const struct option options[] = {
-      {"verbose", no_argument, NULL, 'v'},      {"files", required_argument, NULL, 'f'},
-      {"learn", optional_argument, NULL, 'l'},  {"forget", no_argument, NULL, 'g'},
-      {"device", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0}};
+  static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"files", required_argument, NULL, 'f'},
+                                          {"learn", optional_argument, NULL, 'l'},
+                                          {"forget", no_argument, NULL, 'g'},
+                                          {"watch", required_argument, NULL, 'w'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
   const struct device_kind *device = NULL;
+  pid_t watched = 0;
   bool learns = false, takesHome = false, forgets = false;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
@@ -273,6 +296,8 @@ int main(int argc, char **argv) {
       listPath = optarg;
     else if (option == 'g')
       forgets = true;
+    else if (option == 'w')
+      watched = atoi(optarg);
     else if (option == 'l' && (!optarg || strcmp(optarg, "home") == 0)) {
       learns = true;
       takesHome = optarg != NULL;
@@ -288,16 +313,19 @@ int main(int argc, char **argv) {
     return forget(*command);
   if (!*command)
     return usageError("", "no command was given");
+  if (watched)
+    return watch(watched, *command, takesHome);
   /* The command runs even if our messages have no reader. */
   struct sigaction ofCommand;
   const struct sigaction ignored = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignored, &ofCommand);
-  char program[PATH_MAX];
+  char found[PATH_MAX];
+  const char *program;
   if (learns && !listWasAskedFor)
     learn(*command, device, takesHome);
   else if (listPath && !listWasAskedFor)
     askForList(device);
-  else if (!listPath && find_command(*command, getenv("PATH"), program))
+  else if (!listPath && (program = find_command(*command, getenv("PATH"), found)))
     askForFronts(program);
   if (verbose && !listPath && !foundAny)
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",

@@ -29,8 +29,12 @@ enum {
   SHARE = 100,
   WAIT_SHARE = 300,
   NEW_SHARE = 100,
+  LOOK_SHARE = 64, /* of the time, at most, goes into looks */
 };
 #define FIXED_NS (5 * NS_PER_MS)
+/* A disk or a server takes longer to answer a read. */
+#define READ_NS (8 * NS_PER_MS)
+#define MAX_PAUSE_NS (32 * NS_PER_MS)
 /* A start that is slower than this is looked at before all of its list is mapped, */
 #define SLOW_NS (1000 * NS_PER_MS)
 /* and one that has mapped nothing new for this time. */
@@ -40,9 +44,7 @@ enum {
 #define MAX_NS (60000 * NS_PER_MS)
 
 struct learner {
-  const struct learnt_list *list;
-  pid_t command;
-  bool home, verbose;
+  const struct start *start;
   bool is_whole; /* nothing was touched after the last look, as far as samples tell */
   unsigned looks;
   uint64_t known, seen, listed; /* pages: of the old list, of this start, of the new list */
@@ -55,35 +57,35 @@ static int64_t own_ns(void) {
   return ns_of(&time);
 }
 
-/* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, takes
- * what is read, because folders that are listed have to be watched before files in them are read.
- */
-static void wait_for(struct watch *watch, struct pollfd ready[2], int64_t pause, int64_t until_ns) {
+/* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, sees
+ * which files are being read. */
+static void wait_for(struct watch *watch, struct pollfd *end, int64_t pause, int64_t until_ns) {
   const int64_t until = now_ns() + pause;
-  for (int64_t left = pause; left > 0; left = until - now_ns()) {
-    const struct timespec wait = {left / 1000000000, left % 1000000000};
-    const nfds_t files = own_ns() < until_ns ? 2 : 1;
-    if (ppoll(ready, files, &wait, NULL) <= 0)
-      return;
-    if (ready[0].revents) {
-      ready[0] = (struct pollfd){.fd = -1};
-      return;
-    }
-    watch_events(watch);
+  for (int64_t left = pause; left > 0 && !end->revents; left = until - now_ns()) {
+    const bool looks = own_ns() < until_ns;
+    const int64_t part = looks && left > READ_NS ? READ_NS : left;
+    const struct timespec wait = {part / 1000000000, part % 1000000000};
+    ppoll(end, 1, &wait, NULL);
+    if (looks)
+      watch_files(watch);
   }
+  if (end->revents)
+    *end = (struct pollfd){.fd = -1};
 }
 
-/* Watches until the end of the start. The pauses between samples grow with the start's age. A look
- * comes if what is mapped has grown by one part in 128, as far as the budget allows. */
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Watches until the end of the start. The pauses between samples grow with the start's age, and
+ * those between looks as well, as far as the budget allows. */
 static void watch_start(struct learner *learner, struct watch *watch) {
   const int64_t begin = now_ns();
-  int64_t last = begin, grown = begin, cost = 0, looked = 0, pause = NS_PER_MS;
+  int64_t last = begin, grown = begin, cost = 0, looked = 0, last_look = begin;
+  int64_t pause = NS_PER_MS;
   int64_t budget = FIXED_NS;
-  struct pollfd ready[] = {{(int)SYS(pidfd_open, learner->command, 0), POLLIN, 0},
-                           {watch->events, POLLIN, 0}};
+  struct pollfd end = {(int)SYS(pidfd_open, learner->start->command, 0), POLLIN, 0};
   uint64_t memory = 0, growth = 0;
   for (;;) {
-    wait_for(watch, ready, pause, looked + budget / 2);
+    wait_for(watch, &end, pause, looked + budget / 2);
     const size_t processes = watch_sample(watch);
     const int64_t now = now_ns(), age = now - begin;
     if (!processes || age > MAX_NS)
@@ -99,19 +101,21 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     const bool is_time =
         memory * 8 >= learner->known * 7 || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
     const bool is_over = now - grown > QUIET_NS;
-    const bool is_due = is_time && growth * 128 > memory && own_ns() + cost < budget;
+    const bool is_due =
+        is_time && now - last_look >= least(age / 8, LOOK_SHARE * cost) && own_ns() + cost < budget;
     if (growth && (is_due || is_over)) {
       const int64_t before = own_ns();
       watch_look(watch);
       ++learner->looks;
       cost = own_ns() - before;
       looked += cost;
+      last_look = now;
       growth = 0;
     }
     if (is_over)
       break;
     pause = is_time && own_ns() < looked + budget / 2 ? age / 32 : age / 6;
-    pause = pause < NS_PER_MS ? NS_PER_MS : pause;
+    pause = pause < NS_PER_MS ? NS_PER_MS : least(pause, MAX_PAUSE_NS);
   }
   learner->is_whole =
       learner->looks && growth * 32 <= memory && (now_ns() - last) * 8 <= last - begin;
@@ -166,7 +170,7 @@ static struct seen_file *known_file(struct watch *watch, const struct line *line
  * starts have read. */
 static void take_old(struct learner *learner, struct watch *watch, bool watches) {
   struct line all, rest, line;
-  if (read_list(learner->list->path, &all) != 0)
+  if (read_list(learner->start->list->path, &all) != 0)
     return;
   rest = all;
   if (all.end - all.begin > MAX_LIST)
@@ -279,6 +283,13 @@ static bool is_list(const char *name) {
          (size > 4 && !strcmp(name + size - 4, ".new"));
 }
 
+/* The folder of lists, in memory that the next call overwrites. */
+static char *folder_of(const struct learnt_list *list) {
+  static char folder[PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s", (int)list->folder, list->path);
+  return folder;
+}
+
 /* Deletes the oldest lists of a folder until at most `max` are left. */
 static void keep_newest(const char *folder, size_t max) {
   for (;;) {
@@ -330,8 +341,8 @@ static int write_list(struct learner *learner, struct watch *watch) {
   char path[PATH_MAX + 4], *text = NULL;
   size_t size = 0;
   struct stat status;
-  const bool is_new = stat(learner->list->path, &status) != 0;
-  snprintf(path, sizeof path, "%s.new", learner->list->path);
+  const bool is_new = stat(learner->start->list->path, &status) != 0;
+  snprintf(path, sizeof path, "%s.new", learner->start->list->path);
   const int fd = open_new(path);
   if (fd < 0)
     return errno;
@@ -353,35 +364,35 @@ static int write_list(struct learner *learner, struct watch *watch) {
   free(text);
   if (close(fd) != 0 && !error)
     error = errno;
-  if (!error && rename(path, learner->list->path) != 0)
+  if (!error && rename(path, learner->start->list->path) != 0)
     error = errno;
   if (error)
     unlink(path);
   else if (is_new)
-    keep_newest(learner->list->folder, MAX_LISTS);
+    keep_newest(folder_of(learner->start->list), MAX_LISTS);
   return error;
 }
 
 static void report(const struct learner *learner, int error) {
   if (error)
-    fprintf(stderr, "frontload-run: warning: %s: cannot be learnt: %s\n", learner->list->path,
-            strerror(error));
+    fprintf(stderr, "frontload-run: warning: %s: cannot be learnt: %s\n",
+            learner->start->list->path, strerror(error));
   else if (!learner->looks)
     fprintf(stderr,
             "frontload-run: note: %s: nothing was learnt: the start was too short, or is "
             "another user's\n",
-            learner->list->path);
+            learner->start->list->path);
   else
     fprintf(stderr,
             "frontload-run: note: %s: this start touched %.1f MB%s, the list has %.1f MB of %u "
             "starts; %u looks took %.1f ms\n",
-            learner->list->path, (double)learner->seen * WATCH_PAGE / 1e6,
+            learner->start->list->path, (double)learner->seen * WATCH_PAGE / 1e6,
             learner->is_whole ? "" : " at least", (double)learner->listed * WATCH_PAGE / 1e6,
             learner->starts + 1, learner->looks, (double)own_ns() / 1e6);
 }
 
-static void learn(void *argument) {
-  struct learner *learner = argument;
+void learn_here(const struct start *start) {
+  struct learner learner = {.start = start};
   struct watch watch;
   enum { OF_PROCESS = 1, IDLE = 3 << 13 }; /* linux/ioprio.h */
   /* SCHED_IDLE would get no turn on a busy machine before a short start is over. */
@@ -389,25 +400,34 @@ static void learn(void *argument) {
   SYS(ioprio_set, OF_PROCESS, 0, IDLE);
   setsid(); /* Ctrl-C is for the command */
   char program[PATH_MAX];
-  if (!realpath(learner->list->command, program) || chdir("/") != 0 ||
-      !watch_begin(&watch, learner->command, learner->list->command, program, learner->home))
+  if (!realpath(start->program, program) || chdir("/") != 0 ||
+      !watch_begin(&watch, start->command, start->program, program, start->home))
     return;
   /* The kernel reads its first page. A program that ends before the first look gets at least a list
    * of that, which tells cold starts from warm ones. */
   struct seen_file *file = watch_file(&watch, program);
   if (file)
     file->mapped = true;
-  take_old(learner, &watch, true);
-  watch_start(learner, &watch);
+  take_old(&learner, &watch, true);
+  watch_start(&learner, &watch);
   watch_end(&watch);
-  const int error = write_list(learner, &watch);
-  if (learner->verbose)
-    report(learner, error);
+  const int error = write_list(&learner, &watch);
+  if (start->verbose)
+    report(&learner, error);
 }
 
-bool learn_apart(const struct learnt_list *list, bool home, bool verbose) {
-  struct learner learner = {.list = list, .command = getpid(), .home = home, .verbose = verbose};
-  return run_apart("frontload-learn", verbose, learn, &learner);
+static void learn(void *start) { learn_here(start); }
+
+bool learn_apart(struct start *start) {
+  return run_apart("frontload-learn", start->verbose, learn, start);
+}
+
+/* Whether only this user can enter the folder. Not for a program with rights that its caller
+ * lacks. */
+static bool is_ours(const char *folder) {
+  struct stat status;
+  return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && !(status.st_mode & 077) &&
+         status.st_uid == geteuid() && getuid() == geteuid();
 }
 
 /* Makes a folder and those above it, from the first that is missing. */
@@ -423,39 +443,20 @@ static int make_folders(char *path) {
   return error ? error : mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* Whether the nearest folder above that is there belongs to this user: with sudo, $HOME may be
- * another user's. */
-static bool is_in_our_folder(const char *path) {
-  char above[PATH_MAX];
-  struct stat status;
-  snprintf(above, sizeof above, "%s", path);
-  for (char *end; (end = strrchr(above, '/')) && end != above;) {
-    *end = 0;
-    if (stat(above, &status) == 0)
-      return status.st_uid == geteuid();
-  }
-  return false;
-}
-
 int learn_prepare(const struct learnt_list *list) {
-  char path[PATH_MAX];
-  struct stat status;
-  snprintf(path, sizeof path, "%s", list->folder);
-  if (lstat(path, &status) != 0) {
-    if (!is_in_our_folder(path))
-      return EPERM;
-    const int error = make_folders(path);
-    if (error)
-      return error;
-  }
-  return learnt_folder_is_ours(list) ? 0 : EPERM;
+  char *folder = folder_of(list);
+  int error = learnt_list_obstacle(list);
+  if (!error)
+    error = make_folders(folder);
+  return error ? error : is_ours(folder) ? 0 : EPERM;
 }
 
-int learn_forget(const struct learnt_list *list, const char *path) {
-  if (!learnt_folder_is_ours(list))
-    return access(list->folder, F_OK) == 0 ? EPERM : 0;
-  if (path)
-    return unlink(path) == 0 || errno == ENOENT ? 0 : errno;
-  keep_newest(list->folder, 0);
-  return rmdir(list->folder) == 0 ? 0 : errno;
+int learn_forget(const struct learnt_list *list) {
+  const char *folder = folder_of(list);
+  if (!is_ours(folder))
+    return access(folder, F_OK) == 0 ? EPERM : 0;
+  if (list->path[list->folder])
+    return unlink(list->path) == 0 || errno == ENOENT ? 0 : errno;
+  keep_newest(folder, 0);
+  return rmdir(folder) == 0 ? 0 : errno;
 }

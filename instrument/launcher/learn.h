@@ -12,16 +12,28 @@
  */
 #pragma once
 
-#include "learnt_list.h"
+#include "prefetch/learnt_list.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Makes the folder, if it is not there. Returns 0 or an errno: EPERM if it is another user's. */
 int learn_prepare(const struct learnt_list *list);
 
-/* Watches this process, which becomes the command. `home`: also files in home folders. `verbose`:
- * reports on stderr, in the end. False if no process can be detached here. */
-bool learn_apart(const struct learnt_list *list, bool home, bool verbose);
+/* The start of a process. */
+struct start {
+  const struct learnt_list *list;
+  const char *program; /* the path by which it is started */
+  pid_t command;       /* the process, which may still have to become the program */
+  bool home;           /* also learn files in home folders */
+  bool verbose;        /* report on stderr, in the end */
+};
 
-/* Deletes the list of a program, or all lists if `path` is NULL. Returns 0 or an errno. */
-int learn_forget(const struct learnt_list *list, const char *path);
+/* Watches a start, and returns when it is learnt. */
+void learn_here(const struct start *start);
+/* The same in a detached process. False if there can be none here. */
+bool learn_apart(struct start *start);
+
+/* Deletes the list of a program, or all lists if there is only their folder. Returns 0 or an errno.
+ */
+int learn_forget(const struct learnt_list *list);

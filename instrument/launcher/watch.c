@@ -48,6 +48,7 @@ struct watched {
   size_t maps_room;
   char *folders[MAX_FOLDERS + 1]; /* by the number of their watch, which begins at 1 */
   bool reads[MAX_FOLDERS + 1];    /* not only the folders in it are of interest */
+  int events;                     /* of inotify */
   char launcher[PATH_MAX], name_space[64], root[PATH_MAX];
   char own[2][PATH_MAX]; /* the program's own folders, which may be at home */
   const char *home;
@@ -140,7 +141,7 @@ bool watch_begin(struct watch *watch, pid_t command, const char *started, const 
   if (!inside)
     return false;
   clock_gettime(CLOCK_REALTIME, &inside->begin);
-  watch->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  inside->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   inside->home = getenv("HOME");
   inside->takes_home = home;
   add_own_folders(inside, started, 0);
@@ -203,7 +204,7 @@ struct seen_file *watch_file(struct watch *watch, const char *path) {
 static void watch_folder(struct watch *watch, const char *folder, bool reads) {
   struct watched *inside = watch->inside;
   const int number =
-      inotify_add_watch(watch->events, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
+      inotify_add_watch(watch->inside->events, folder, IN_ACCESS | IN_ONLYDIR | IN_EXCL_UNLINK);
   if (number <= 0 || number > MAX_FOLDERS)
     return;
   inside->reads[number] |= reads;
@@ -244,11 +245,11 @@ static void see_read(struct watch *watch, const char *path) {
   }
 }
 
-void watch_events(struct watch *watch) {
+static void take_events(struct watch *watch) {
   _Alignas(struct inotify_event) char events[4096];
   char path[PATH_MAX];
   struct watched *inside = watch->inside;
-  for (ssize_t size; (size = read(watch->events, events, sizeof events)) > 0;)
+  for (ssize_t size; (size = read(watch->inside->events, events, sizeof events)) > 0;)
     for (char *at = events; at < events + size;) {
       const struct inotify_event *event = (const struct inotify_event *)at;
       at += sizeof *event + event->len;
@@ -275,6 +276,14 @@ static void look_at_descriptors(struct watch *watch, const struct process *proce
              !(status.st_mode & S_IWUSR))
       see_read(watch, path);
   }
+}
+
+void watch_files(struct watch *watch) {
+  const struct watched *inside = watch->inside;
+  take_events(watch);
+  for (size_t i = 0; i < inside->count; ++i)
+    if (inside->processes[i].is_visible)
+      look_at_descriptors(watch, &inside->processes[i]);
 }
 
 static void take_children(struct watch *watch, int file) {
@@ -323,7 +332,6 @@ static bool sample(struct watch *watch, struct process *process) {
 
 size_t watch_sample(struct watch *watch) {
   struct watched *inside = watch->inside;
-  watch_events(watch);
   for (size_t i = 0; i < inside->count; ++i)
     take_children(watch, inside->processes[i].children);
   watch->memory = watch->growth = 0;
@@ -337,12 +345,12 @@ size_t watch_sample(struct watch *watch) {
     watch->processor_ns += process->processor_ns;
     if (!process->is_visible)
       continue;
-    look_at_descriptors(watch, process);
     watch->memory += process->memory;
     watch->growth += process->memory > process->memory_at_look
                          ? process->memory - process->memory_at_look
                          : process->memory_at_look - process->memory;
   }
+  watch_files(watch);
   return inside->count;
 }
 
@@ -507,8 +515,8 @@ void watch_look(struct watch *watch) {
 }
 
 void watch_end(struct watch *watch) {
-  watch_events(watch);
-  close(watch->events);
+  take_events(watch);
+  close(watch->inside->events);
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file) {
     if (!file->pages)
       continue;

@@ -37,7 +37,6 @@ struct watch {
   uint64_t memory;        /* pages of mapped files that all processes have, as of the last sample */
   uint64_t growth;        /* by how many pages that has changed since the last look */
   int64_t processor_ns;   /* of all processes */
-  int events;             /* an inotify descriptor, to be polled for watch_events() */
   struct watched *inside; /* watch.c */
 };
 
@@ -47,8 +46,8 @@ struct watch {
 bool watch_begin(struct watch *watch, pid_t command, const char *started, const char *program,
                  bool home);
 
-/* Takes what is being read and listed in the watched folders. */
-void watch_events(struct watch *watch);
+/* Sees which files are being read, and which folders listed. */
+void watch_files(struct watch *watch);
 
 /* A cheap look: which processes there are, how much they have mapped, and which files are being
  * read. Returns how many processes are left. */

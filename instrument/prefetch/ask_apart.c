@@ -31,8 +31,9 @@ static bool memory_is_short(void) {
   return read == (long)size + 2 && same_bytes(text, start, size) && text[size + 1] != '.';
 }
 
-static void ask(const char *path, const struct device_kind *device, bool may_count,
-                void (*describe)(int error, const struct asked *)) {
+void reading_list_ask_within_limits(const char *path, const struct device_kind *device,
+                                    bool may_count,
+                                    void (*describe)(int error, const struct asked *)) {
   struct asked asked;
   const uint64_t left =
       memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * MAX_BYTES) / MEMORY_SHARE;
@@ -117,12 +118,12 @@ struct question {
 
 static void ask_and_count(void *argument) {
   const struct question *question = argument;
-  ask(question->path, question->device, true, question->describe);
+  reading_list_ask_within_limits(question->path, question->device, true, question->describe);
 }
 
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *)) {
   struct question question = {path, device, describe};
   if (!run_apart("frontload-list", describe != NULL, ask_and_count, &question))
-    ask(path, device, false, describe);
+    reading_list_ask_within_limits(path, device, false, describe);
 }

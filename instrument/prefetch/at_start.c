@@ -1,5 +1,5 @@
 /* Prefetches the front of the starting program before it is relocated, and the ranges of its
- * reading list, if one lies beside it.
+ * reading list, if one lies beside it, or what was learnt of its starts, if that list says so.
  *
  * The dynamic linker relocates a program before any of its code runs, and relocation touches a good
  * part of the front: a constructor would come too late. But the dynamic linker relocates libraries
@@ -21,6 +21,7 @@
 #include "base/system_calls.h"
 #include "base/text.h"
 #include "front.h"
+#include "learnt_list.h"
 #include "reading_list.h"
 
 #include <elf.h>
@@ -29,22 +30,126 @@
 /* Only in the shared library. A static program gets them out of the archive if it calls them: in a
  * small one, the code for lists would cost as much to read as its front. */
 #pragma weak reading_list_is_resident
-#pragma weak reading_list_ask_apart
+#pragma weak reading_list_learns
+#pragma weak reading_list_ask_within_limits
+#pragma weak run_apart
+#pragma weak find_command
+#pragma weak find_learnt_list
+#pragma weak look_at_learnt_list
+#pragma weak learnt_list_obstacle
+
+enum { MAX_ENVIRONMENT = 128 << 10, MAX_VARIABLES = 2048 };
+
+/* The environment, which the dynamic linker does not hand on. */
+struct environment {
+  char text[MAX_ENVIRONMENT];
+  char *variables[MAX_VARIABLES];
+};
+
+/* In memory of its own, or NULL. */
+static struct environment *read_environment(void) {
+  struct environment *environment = sys_map_memory(sizeof *environment);
+  const int fd = sys_open("/proc/self/environ", O_RDONLY | O_CLOEXEC, 0);
+  long size = -1, count = 0;
+  if (fd >= 0 && !is_error(environment))
+    size = sys_read(fd, environment->text, MAX_ENVIRONMENT);
+  if (fd >= 0)
+    sys_close(fd);
+  for (long at = 0; at < size && count < MAX_VARIABLES - 1; ++at) {
+    environment->variables[count++] = environment->text + at;
+    while (at < size && environment->text[at])
+      ++at;
+  }
+  if (size >= 0 && size < MAX_ENVIRONMENT && count < MAX_VARIABLES - 1)
+    return environment;
+  if (!is_error(environment))
+    sys_unmap(environment, sizeof *environment);
+  return NULL;
+}
+
+/* What is done with lists at a start. */
+struct lists {
+  char beside[PATH_MAX]; /* the program, with ".files" behind it */
+  char *suffix;
+  uint32_t process;
+  bool is_apart; /* in a process of its own */
+};
+
+/* Looks at what was learnt of the program. Sets the environment, or NULL. */
+static enum learnt look(struct lists *lists, struct learnt_list *list,
+                        struct environment **environment) {
+  *environment = read_environment();
+  *lists->suffix = 0;
+  const bool is_found =
+      *environment && find_learnt_list(list, lists->beside, (*environment)->variables);
+  *lists->suffix = '.';
+  return is_found ? look_at_learnt_list(list) : NOT_LEARNT;
+}
+
+/* Becomes frontload-run, which watches the program's start. */
+static void watch(struct lists *lists, struct environment *environment) {
+  char watcher[PATH_MAX], buffer[32], **variables = environment->variables;
+  char *words[] = {watcher, buffer, lists->beside, NULL};
+  struct text option = text_in(buffer, sizeof buffer);
+  text_add(&option, "--watch=");
+  text_add_number(&option, lists->process);
+  *lists->suffix = 0;
+  if (find_command("frontload-run", value_of(variables, "PATH="), watcher) && *watcher == '/')
+    SYS(execve, watcher, words, variables);
+}
+
+/* Asks for what was learnt, or while nothing was, for the list beside the program. */
+static void ask(void *argument) {
+  struct lists *lists = argument;
+  struct learnt_list list;
+  struct environment *environment = NULL;
+  enum learnt learnt = NOT_LEARNT;
+  if (reading_list_learns(lists->beside))
+    learnt = look(lists, &list, &environment);
+  if (learnt == TO_ASK_FOR || learnt == NOT_LEARNT)
+    reading_list_ask_within_limits(learnt == TO_ASK_FOR ? list.path : lists->beside, NULL,
+                                   lists->is_apart, NULL);
+  if (environment && lists->is_apart)
+    watch(lists, environment);
+  if (environment)
+    sys_unmap(environment, sizeof *environment);
+}
 
 /* A list beside the program, /usr/bin/app.files, names the ranges of other files that its startup
- * reads. */
-static void prefetch_list(void) {
+ * reads. If it says that the program learns, what was learnt is better. */
+static void prefetch_lists(void) {
+  struct lists lists;
   if (!reading_list_is_resident)
     return;
-  char path[PATH_MAX];
-  struct text name = text_in(path, sizeof path);
-  const long size = sys_readlink("/proc/self/exe", path, sizeof path - 1);
+  struct text name = text_in(lists.beside, sizeof lists.beside);
+  const long size = sys_readlink("/proc/self/exe", lists.beside, sizeof lists.beside - 1);
   if (size <= 0)
     return;
   text_cut(&name, (size_t)size);
+  lists.suffix = lists.beside + size;
   text_add(&name, ".files");
-  if (!name.overflow && reading_list_is_resident(path) == 0)
-    reading_list_ask_apart(path, NULL, NULL);
+  if (name.overflow)
+    return;
+  bool learns = false;
+  int resident = reading_list_is_resident(lists.beside, &learns);
+  if (learns) {
+    struct learnt_list list;
+    struct environment *environment;
+    const enum learnt learnt = look(&lists, &list, &environment);
+    /* Without a list, it is to be learnt; where it cannot be, the one beside the program counts. */
+    resident = learnt == LEARNT ? 1
+               : learnt == NOT_LEARNT && (!environment || learnt_list_obstacle(&list))
+                   ? reading_list_is_resident(lists.beside, NULL)
+                   : 0;
+    if (environment)
+      sys_unmap(environment, sizeof *environment);
+  }
+  lists.process = sys_getpid();
+  lists.is_apart = true;
+  if (resident == 0 && !run_apart("frontload-list", false, ask, &lists)) {
+    lists.is_apart = false;
+    ask(&lists);
+  }
 }
 
 /* Whether the kernel runs this program with rights that its caller lacks: set-user-id, or file
@@ -78,7 +183,7 @@ static void prefetch_program(void) {
   struct front front;
   prefetch_front(fd, &front);
   sys_close(fd);
-  prefetch_list();
+  prefetch_lists();
 }
 
 #ifdef __GLIBC__

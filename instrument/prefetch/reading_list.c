@@ -158,7 +158,7 @@ static int open_list(const char *path, size_t *size) {
 
 /* The file that is being probed. */
 struct probed {
-  char path[PATH_MAX];
+  struct line path; /* in the list */
   struct look look; /* its `fd` is -1 if the file cannot be opened */
   bool is_first;
 };
@@ -170,20 +170,29 @@ static void end_probes(struct probed *probed) {
   sys_close(probed->look.fd);
 }
 
+static bool is_same_text(const struct line *a, const struct line *b) {
+  const size_t size = (size_t)(a->end - a->begin);
+  return size == (size_t)(b->end - b->begin) &&
+         same_bytes((const unsigned char *)a->begin, (const unsigned char *)b->begin, size);
+}
+
 /* Whether the page of a line `probe OFFSET PATH` is in memory; true if the file cannot be opened. A
  * list that is not in memory usually fails at the first probe. That probe should start no read,
  * which would split the later request. */
 static bool probe_is_resident(struct line line, struct probed *probed) {
-  char path[PATH_MAX];
   uint64_t offset;
   line.begin += sizeof PROBE_LINE - 1;
-  if (!take_number(&line, &offset) || !take_char(&line, ' ') || !take_path(&line, path))
+  if (!take_number(&line, &offset) || !take_char(&line, ' '))
     return false;
   /* The file stays open for the next line with the same path. */
-  if (!same_string(path, probed->path)) {
+  if (!is_same_text(&line, &probed->path)) {
+    char path[PATH_MAX];
     end_probes(probed);
+    probed->path = line;
+    probed->look.fd = -1;
+    if (!take_path(&line, path))
+      return false;
     begin_look(&probed->look, open_regular(path));
-    copy_bytes((unsigned char *)probed->path, (unsigned char *)path, string_size(path) + 1);
   }
   if (probed->look.fd < 0)
     return true;
@@ -196,37 +205,47 @@ static bool probe_is_resident(struct line line, struct probed *probed) {
   return residency == RESIDENT && !look_has_read(&probed->look);
 }
 
-static int probes_are_resident(struct line rest) {
+/* With `learns`, looks for the line `learn` first. */
+static int look_at_header(struct line rest, bool *learns) {
   struct probed probed;
   struct line line;
   int resident = 0;
-  probed.path[0] = 0;
+  probed.path = (struct line){NULL, NULL};
   probed.look.fd = -1;
   probed.is_first = true;
   while (next_line(&line, &rest) && !starts_with(&line, FILE_LINE) && rest.begin[-1] == '\n')
-    if (starts_with(&line, PROBE_LINE) && !(resident = probe_is_resident(line, &probed)))
+    if ((learns && (*learns = starts_with(&line, "learn "))) ||
+        (starts_with(&line, PROBE_LINE) && !(resident = probe_is_resident(line, &probed))))
       break;
   end_probes(&probed);
   return resident;
 }
 
-int reading_list_is_resident(const char *path) {
-  char beginning[BEGINNING];
+static int look_at_list(const char *path, bool waits, bool *learns) {
+  char text[BEGINNING];
   size_t ignored;
   int fd = open_list(path, &ignored);
   if (fd < 0)
     return fd;
-  struct iovec to = {beginning, BEGINNING};
-  long size = sys_preadv2(fd, &to, 1, 0, RWF_NOWAIT);
+  struct iovec to = {text, BEGINNING};
+  long size = waits ? -EOPNOTSUPP : sys_preadv2(fd, &to, 1, 0, RWF_NOWAIT);
   if (size == -EOPNOTSUPP)
-    size = sys_pread(fd, beginning, BEGINNING, 0);
+    size = sys_pread(fd, text, BEGINNING, 0);
   sys_close(fd);
-  if (size == -EAGAIN)
-    return 0;
   if (size < 0)
-    return (int)size;
-  const struct line list = {beginning, beginning + size};
-  return starts_with(&list, MAGIC) ? probes_are_resident(list) : -EBADMSG;
+    return size == -EAGAIN ? 0 : (int)size;
+  const struct line list = {text, text + size};
+  return starts_with(&list, MAGIC) ? look_at_header(list, learns) : -EBADMSG;
+}
+
+int reading_list_is_resident(const char *path, bool *learns) {
+  return look_at_list(path, false, learns);
+}
+
+bool reading_list_learns(const char *path) {
+  bool learns = false;
+  look_at_list(path, true, &learns);
+  return learns;
 }
 
 /* If the list were mapped, truncating the file would end us. */

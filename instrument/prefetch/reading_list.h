@@ -27,11 +27,16 @@ struct device_kind {
 const struct device_kind *device_kind_named(const char *name);
 
 /* Whether all ranges of a list are in memory, judged by the places in its header lines `probe`.
- * Does not wait for the disk, unless the file system cannot do otherwise.
+ * `learns`, if given, is set if there is a line `learn` before them, which ends the look; if the
+ * list is not in memory, it stays. Does not wait for
+ * the disk, unless the file system cannot do otherwise.
  *
  * Returns 1 or 0, or a negative errno: -EBADMSG if it does not begin like a reading list of version
  * 1, -ENODEV if it is not a regular file, else why it cannot be read. */
-int reading_list_is_resident(const char *path);
+int reading_list_is_resident(const char *path, bool *learns);
+
+/* Whether the header of a list has a line `learn`. Waits for the disk. */
+bool reading_list_learns(const char *path);
 
 /* The result of asking. */
 struct asked {
@@ -48,14 +53,17 @@ struct asked {
 int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
                      bool may_count, struct asked *asked);
 
-/* Runs reading_list_ask in a detached process, so that neither the caller nor the program that it
- * becomes has a child that it does not know. The budget is half of the memory that the cgroup's
- * limits leave, at most 512 MiB, and 0 while the machine is short of memory. If orphans become the
- * caller's children (process 1 of a container), or process 1 does not reap them, the caller asks
- * itself. If fork fails, nothing is asked for.
- *
- * `describe`, unless NULL, is called there with the result of reading_list_ask. It may use nothing
- * but the error output. */
+/* Runs reading_list_ask with a budget: half of the memory that the cgroup's limits leave, at most
+ * 512 MiB, and 0 while the machine is short of memory. `describe`, unless NULL, is called with the
+ * result. */
+void reading_list_ask_within_limits(const char *path, const struct device_kind *device,
+                                    bool may_count,
+                                    void (*describe)(int error, const struct asked *));
+
+/* Runs reading_list_ask_within_limits in a detached process, so that neither the caller nor the
+ * program that it becomes has a child that it does not know. If orphans become the caller's
+ * children (process 1 of a container), or process 1 does not reap them, the caller asks itself. If
+ * fork fails, nothing is asked for. There, `describe` may use nothing but the error output. */
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *));
 

@@ -295,3 +295,61 @@ def test_a_list_that_is_none_does_no_harm(program, run, contents):
     os.mkfifo(list_of(made)) if contents is None else list_of(made).write_bytes(contents)
     result = run(made.path, code=7, stdin=subprocess.DEVNULL)
     assert (result.stdout, result.stderr) == (UNTOUCHED, "")
+
+
+@pytest.fixture
+def learning(listed, calls, build, tmp_path):
+    """learning(): a start of `listed`, whose list says that it learns: its system calls."""
+    beside = list_of(listed)
+    beside.write_text(beside.read_text().replace("runs 1\n", "runs 1\nlearn yes\n"))
+    (tmp_path / "state").mkdir()
+
+    def start(path=f"{build}/bin:{os.environ['PATH']}", **options):
+        return calls(listed.path, prefix=process_1(True), **options, env=os.environ | {
+            "PATH": path, "XDG_STATE_HOME": str(tmp_path / "state")})
+
+    return start
+
+
+@needs("tmp-on-disk", "pid-namespace")
+def test_a_program_that_learns(learning, listed, calls, tmp_path):
+    """frontload-run watches its start. The next cold start asks for the front, then for what was
+    learnt, and not for the list beside the program; main() finds no trace of that."""
+    seen = learning()
+    assert requests(seen, tmp_path / "other") == OF_LISTED
+    (learnt,) = (tmp_path / "state/frontload").glob("program-*.files")
+    assert str(listed.path) in [file.path for file in listing.read(learnt).pages]
+    cold = tmp_path / "learnt"
+    cold.write_bytes(os.urandom(9 * PAGE))
+    pagecache.make_cold(cold)
+    learnt.write_bytes(listing.to_bytes(ReadingList(1, {
+        File(str(cold), 9 * PAGE, cold.stat().st_mtime_ns): {5: Touch(0, 1, MAP)}})))
+    seen = learning()
+    assert requests(seen, listed.path) == listed.pieces()
+    assert requests(seen, cold) == [(5 * PAGE, PAGE)]
+    assert not requests(seen, tmp_path / "other")
+    asked = [line for line in seen if "readahead(" in line]
+    assert str(cold) in asked[-1] and str(listed.path) in asked[0]
+    assert calls.result.stdout == UNTOUCHED
+    assert listing.read(learnt).runs == 2
+
+
+@needs("tmp-on-disk", "pid-namespace")
+def test_a_warm_program_learns_seldom(learning, tmp_path):
+    """Once in ten minutes; never without frontload-run, or where nothing can be written."""
+    learning()
+    (learnt,) = (tmp_path / "state/frontload").glob("*.files")
+    learnt.write_text(re.sub("(?m)^probe .*other\n", "", learnt.read_text()))
+
+    def watches(**options):
+        return any("--watch=" in line for line in learning(inject=[], **options))
+
+    assert not watches()
+    os.utime(learnt, (0, 0))
+    assert not watches(path=os.environ["PATH"])
+    assert watches()
+    learnt.parent.rename(tmp_path / "elsewhere")
+    (tmp_path / "state").chmod(0o700)
+    (tmp_path / "state").rmdir()
+    (tmp_path / "state").write_text("")
+    assert not watches()

@@ -6,7 +6,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *path = inputPath(data, size);
   struct asked asked;
-  reading_list_is_resident(path);
+  bool learns;
+  reading_list_is_resident(path, size % 2 ? &learns : NULL);
   if (reading_list_ask(path, device_kind_named("ssd"), 1 << 20, size % 2, &asked) == 0 &&
       asked.bytes > 1 << 20)
     abort(); // more than it may
