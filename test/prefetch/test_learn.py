@@ -7,6 +7,7 @@ import shlex
 import shutil
 import stat
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,55 @@ def test_old_and_new_are_merged(learn, lists, data, tmp_path):
 
 
 @needs("pid-namespace")
+def test_it_follows_what_starts_do(learn, lists, data, tmp_path):
+    """After three starts of another kind, the list has what those touch."""
+    mapped, read = data("mapped"), data("read")
+    for page in (30, 200, 200, 200):
+        learn("python3", "-c", TOUCH, mapped, page, read, tmp_path / "log")
+    (path,) = lists()
+    pages = touched(path, mapped)
+    assert pages[200] == (6, "map") and 30 not in pages
+
+
+@needs("pid-namespace")
+def test_the_build_id_tells_a_file(learn, lists, tmp_path):
+    """With another time but the same build-id it keeps its pages, listed with that time; with
+    another build-id it begins again."""
+    program = Path(shutil.copy("/bin/true", tmp_path / "program"))
+
+    def start(changed):
+        os.utime(program, (changed, changed))
+        learn(program)
+        (path,) = lists()
+        ((file, pages),) = ((each, pages) for each, pages in listing.read(path).pages.items()
+                            if each.path == str(program))
+        assert file.changed_ns == changed * 10**9 and file.build_id
+        path.write_text(path.read_text().replace(file.build_id, build_id or file.build_id))
+        return pages[0].runs
+
+    build_id = None
+    assert [start(changed=1), start(changed=2)] == [2, 4]
+    build_id = "c0de" * 10
+    assert [start(changed=3), start(changed=4)] == [6, 2]
+
+
+@needs("pid-namespace")
+def test_two_starts_at_once(learn, lists, data, tmp_path):
+    """One of them is learnt, or both; no list is broken, and nothing is left beside it."""
+    read = data("read")
+
+    def start(number):
+        learn("python3", "-c", TOUCH, data(f"mapped{number}"), 100, read, tmp_path / f"log{number}")
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(start, range(2)))
+    (path,) = lists()
+    found = [bool(touched(path, tmp_path / f"mapped{number}")) for number in range(2)]
+    assert any(found) and listing.read(path).runs == sum(found)
+    assert list(path.parent.iterdir()) == [path]
+
+
+@needs("pid-namespace")
 def test_the_next_start_asks_for_it(learn, lists):
     """For all files of the list; a list that is damaged is named, and replaced."""
     learn("true")
@@ -192,6 +242,18 @@ def test_a_full_disk_keeps_the_old_list(build, run, tmp_path):
         ls frontload""", env=os.environ | {"XDG_STATE_HOME": str(tmp_path)})
     assert re.fullmatch(r"true-[0-9a-f]{16}\.files\n", result.stdout)
     assert "cannot be learnt: No space left on device" in result.stderr
+
+
+@needs("pid-namespace", "mounts")
+def test_a_home_that_is_read_only(build, run, tmp_path):
+    """The command runs, and nobody watches it."""
+    start = shlex.join([*process_1(True), str(build / "bin/frontload-run"), "--verbose", "--learn",
+                        "--", "echo", "it runs"])
+    result = run("unshare", "--mount", "sh", "-ec",
+                 f"mount -t tmpfs -o ro,mode=700 none {tmp_path}; {start}",
+                 env=os.environ | {"XDG_STATE_HOME": str(tmp_path)})
+    assert result.stdout == "it runs\n"
+    assert "nothing can be learnt: Read-only file system" in result.stderr
 
 
 @needs("pid-namespace")
