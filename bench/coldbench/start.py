@@ -65,6 +65,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
                         "with other libraries, for example; may be repeated")
     parser.add_argument("--list", metavar="FILE", type=Path,
                         help="a list of COMMAND that was recorded before (default: record one)")
+    parser.add_argument("--folder", metavar="DIR", action="append", default=[],
+                        type=os.path.abspath, help="a folder that lies there as a whole, so that "
+                        "what is read in it can be learnt; may be repeated")
     command.add_build_dir(parser)
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="where the result goes (default bench/start.json in --build-dir)")
@@ -132,15 +135,16 @@ def _by_list(words: list[str], path: Path, device: str) -> Way:
 
 
 def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, rounds: int,
-            progress: Callable[[str], None], file_system: str = cold_device.EXT4
+            progress: Callable[[str], None], file_system: str = cold_device.EXT4,
+            folders: Sequence[str] = ()
             ) -> tuple[dict[str, list[Start]], dict[str, dict[str, int]]]:
     """The starts of each way on one kind of device, and the predictions of each."""
     opened = sorted({file for words, _ in started.values()
                      for file in seen.opened(words, Launcher(end_with_us=True), only_read=True)})
     variant = Variant("", (), tuple(opened))
     with tempfile.TemporaryDirectory() as lists, \
-            on_device(kinds.find(device), [variant], (), file_system=file_system) as (
-                launcher, made):
+            on_device(kinds.find(device), [variant], (), file_system=file_system,
+                      whole=folders) as (launcher, made):
         counter = Path("/sys/dev/block") / made.number / "stat"
         ways = ways_to_start(started, Path(lists), device)
         # Here, where the files lie as they will be read.
@@ -243,7 +247,7 @@ def run(args: argparse.Namespace) -> int:
                                     else record.record(words)[0])
         for device in devices:
             results[device], predicted[device] = measure(started, device, args.runs, progress,
-                                                         args.file_system)
+                                                         args.file_system, args.folder)
     show(results, predicted)
     file = args.json or build / "bench" / "start.json"
     document.write(file, document.head(document.START) | {

@@ -135,8 +135,12 @@ class Covering:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.symlink_to(self.place(file))
 
-    def cover(self) -> None:
-        """Puts each copy in the place of its file, for this process and those that it starts."""
-        for file in self.files:
-            _mount(self.place(file), file, _MS_BIND)
-            self.cleaning.callback(unmount, file)
+    def cover(self, whole: Iterable[Path] = ()) -> None:
+        """Puts each copy in the place of its file, for this process and those that it starts. Of
+        folders that were copied as a `whole`, the folder: nobody is told what is read in a folder
+        where each file is a mount of its own."""
+        folders = list(whole)
+        inside = {file for folder in folders for file in self.files if folder in file.parents}
+        for path in [*folders, *(file for file in self.files if file not in inside)]:
+            _mount(self.place(path), path, _MS_BIND)
+            self.cleaning.callback(unmount, path)

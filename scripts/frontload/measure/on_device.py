@@ -55,10 +55,11 @@ def _files_in(folder: str) -> list[str]:
 
 @contextmanager
 def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequence[str],
-              ready: Ready | None = None, file_system: str = cold_device.EXT4
-              ) -> Iterator[tuple[Launcher, OwnDevice | None]]:
+              ready: Ready | None = None, file_system: str = cold_device.EXT4,
+              whole: Sequence[str] = ()) -> Iterator[tuple[Launcher, OwnDevice | None]]:
     """Within `with`, the variants' files are on this device; without a device, they stay where they
-    are. Yields the launcher to run them there, and the device's description for the result."""
+    are. So are the folders `whole`, each as a whole. Yields the launcher to run them there, and the
+    device's description for the result."""
     if device is None:
         yield Launcher(end_with_us=True, ready=ready), None
         return
@@ -73,7 +74,7 @@ def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequenc
                       "controller blkio (version 1) or io (version 2) is mounted",
                       note="mount one (in a container, the host's), or use --device custom without "
                            "limits")
-    files = files_to_copy(variants, extra)
+    files = files_to_copy(variants, [*extra, *whole])
     paths = [Path(file) for file in files]
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder("frontload-device."))
@@ -87,7 +88,7 @@ def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequenc
                 *hierarchy, own.number, iops=device.iops,
                 bytes_per_second=device.bytes_per_second)).folder
         launcher = Launcher(cgroup, end_with_us=True, ready=ready, outside=own.outside)
-        own.cover()
+        own.cover(map(Path, whole))
         yield launcher, OwnDevice(
             **vars(device), number=own.number, copied=files,
             throttle=f"cgroup v{hierarchy[0]}" if hierarchy else None)
