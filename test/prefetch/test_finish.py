@@ -1,5 +1,6 @@
 """frontload finish: programs of any linker get the parts that a start touches into their note."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ import noted
 import pytest
 from compiled import compile_to
 from elftools.elf.elffile import ELFFile
+from frontload.auto import programs
 from frontload.elf import file as elf
 from frontload.elf import front
 from linking import LD_FRONTLOAD
@@ -85,6 +87,24 @@ def test_any_linker(finishable, frontload, asked, linker):
     for name, has in (("near", True), ("next", True), ("far", True), ("untouched", False)):
         place = symbol(path, name) + (noted.MIB if name == "untouched" else 0)
         assert any(begin <= place < end for begin, end in ranges) == has, name
+
+
+@pytest.mark.parametrize("linker", ["ld.bfd", "mold", "ld.lld-22"])
+def test_its_ranges_are_no_front(finishable, frontload, linker):
+    """check and report call them a note, and the linker its own."""
+    path, profile = finishable(linker)
+    frontload("finish", path, "--profile", profile)
+    said = frontload("check", path, "--profile", profile).stdout
+    assert "4 of 4 names of app (1 run) in its note: 100.00%" in said and "front" not in said
+    assert "its note, of another linker  100.00%" in " ".join(said.split()).replace("r 1", "r  1")
+    found = json.loads(frontload("check", path, "--profile", profile, "--json=-").stdout)
+    assert found["front"]["is"] == "note" and found["asked"]["by"][0]["by"] == "note"
+    assert found["asked"]["unasked_names"] == []
+    refused = frontload("check", path, "--profile", profile, "--require-front", code=1)
+    assert "was linked without a front" in refused.stderr
+    read = elf.read(path)
+    assert front.ranges_of(read) and not front.has_front(read)
+    assert not programs.look(path).has_front
 
 
 def test_again_and_after_strip(finishable, frontload, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from abilities import needs
-from frontload.reading import listing
+from frontload.reading import asked, listing
 from process_1 import process_1
 
 PAGE = mmap.PAGESIZE
@@ -81,7 +81,7 @@ def touched(path, file):
 
 
 @needs("pid-namespace")
-def test_a_start_is_learnt(learn, lists, data, tmp_path):
+def test_a_start_is_learnt(learn, lists, data, tmp_path, monkeypatch):
     """The list has the touched page, with those that the kernel maps around it, and the file that
     was read; not what the start itself writes, nor a home folder. Only the user may see it."""
     mapped, read, home = data("mapped"), data("read"), data("home/private")
@@ -96,6 +96,10 @@ def test_a_start_is_learnt(learn, lists, data, tmp_path):
     assert str(tmp_path / "log") not in text and str(home) not in text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    program = next(each.path for each in listing.read(path).pages if "/bin/python3" in each.path)
+    (found,) = asked.by_learnt_list(str(Path(program).with_name("python3")))  # as check finds it
+    assert found.list == str(path) and found.pages.size
 
 
 @needs("pid-namespace")

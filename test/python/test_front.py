@@ -58,7 +58,7 @@ def test_a_note_of_ranges(noted):
     end = offset_of_main(program) + 8
     read = elf.read(program.path)
     assert front.ranges_of(read) == [(end - 8, end), (0, PAGE + 1)]
-    assert front.end_of(read) == end
+    assert front.parts_of(read)[-1][1] == end and front.has_front(read)
 
 
 @pytest.mark.parametrize("fields", [
@@ -70,7 +70,7 @@ def test_a_note_of_ranges(noted):
 ], ids=str)
 def test_a_wrong_note_is_none(noted, fields):
     read = elf.read(noted(*fields.pop("flags", ()), **fields).path)
-    assert front.ranges_of(read) == [] and front.end_of(read) is None
+    assert front.parts_of(read) == [] and not front.has_front(read)
 
 
 def test_without_a_note_sections_say_it():
@@ -97,5 +97,4 @@ def test_check_and_report_say_the_same(noted, cli, tools, startup):
     file = File(path=str(program.path), size=os.path.getsize(program.path), page_size=4096,
                 build_id=read.build_id.hex(), sections=[],
                 segments=[Segment(**each) for each in segments])
-    assert Places(file).front.start.tolist() == [0, main]
-    assert Places(file).front.end.tolist() == [64, main + 8]
+    assert Places(file).front.to_text(PAGE) == f"0+{main // PAGE + 1}" == "0+2"  # whole pages

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
 from frontload.base.errors import Failure
+from frontload.base.spans import Spans
 from frontload.report import accounting, model, recorded
 from frontload.report.places import Places
-from frontload.report.spans import Spans
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import CODE, DATA, TraceWriter

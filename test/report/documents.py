@@ -43,6 +43,9 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
                          for number, section in enumerate(section_names)],
             "read": " ".join(f"{page}+1" for page in pages),
             "touched": " ".join(f"{first}+{count}" for first, count in touched),
+            "front": f"0+{total // PAGE // 10}",
+            "listed": f"{total // PAGE // 12}+{total // PAGE // 8} {total // PAGE // 2}+9",
+            "unasked_bytes": PAGE * len(pages) // 2,
             "major_faults": events // 4, "minor_faults": events // 4,
             "read_bytes": PAGE * len(pages), "touched_bytes": sum(16 * n for _, n in touched)})
     table = {key: [] for key in EVENT}
@@ -143,7 +146,8 @@ def bare():
     one["summary"] = {key: None for key in one["summary"]} | {
         "major_faults": 3, "minor_faults": 6, "wall_ns": 5, "backward_reads": 0, "files_read": 0}
     for file in one["files"]:
-        file.update(read=None, touched=None, read_bytes=None, touched_bytes=None)
+        file.update(read=None, touched=None, read_bytes=None, touched_bytes=None, front=None,
+                    listed=None, unasked_bytes=None)
     events = one["events"]
     events["kind"] = events["kind"].replace("F", "m")
     events["file"][0], events["offset"][0] = -1, -1

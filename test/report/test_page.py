@@ -49,7 +49,8 @@ def test_files_are_compared_with_their_namesakes(path, rows):
 def test_strips_tell_how_much_was_read():
     """Each column of a map is as high as its share of bytes that were read, and touched."""
     page = 4096
-    file = {"size": COLUMNS * page, "read": "0+1 10+2", "touched": f"0+{page // 16 // 2}"}
+    file = {"size": COLUMNS * page, "read": "0+1 10+2", "touched": f"0+{page // 16 // 2}",
+            "front": None, "listed": None, "unasked_bytes": None}
     drawn = strip(file, file["size"], page)
     assert drawn["read"] == f"M0 {HEIGHT}V0H1V{HEIGHT}zM10 {HEIGHT}V0H12V{HEIGHT}z"
     assert drawn["touched"] == f"M0 {HEIGHT}V{HEIGHT // 2}H1V{HEIGHT}z"

@@ -16,6 +16,7 @@
 #include "program/tool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -40,6 +41,10 @@ static cl::opt<std::string> prefetchedOption(
         "does) or all (as if something read the file). Before its relocation: none, a number "
         "of bytes, or auto (the default): the front, if BINARY was linked with "
         "--front-prefetch"));
+static cl::opt<std::string> listedOption(
+    "listed", cl::value_desc("file"), cl::cat(category),
+    cl::desc("What a reading list asks for of BINARY before it runs, behind --prefetched=front: a "
+             "file as for --whole-start"));
 static cl::opt<bool> listOption("list-devices", cl::cat(category),
                                 cl::desc("Show the devices and their figures"));
 static cl::opt<bool>
@@ -190,6 +195,13 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
   return std::vector<FileRange>{{0, size}};
 }
 
+/// The files in a file of frontload predict.
+static std::vector<FileOfStart> filesOfStart(const std::string &path) {
+  std::unique_ptr<MemoryBuffer> text = readInput(path, readableNote);
+  return orExit(readWholeStart(text->getBuffer()), path + ": ",
+                "frontload predict makes it of a reading list");
+}
+
 /// Prints the costs as JSON of the schema "frontload-predict/1".
 static void printPredictions(const Question &question, ArrayRef<Prediction> predictions) {
   json::OStream out(outs(), /*IndentSize=*/1);
@@ -275,10 +287,7 @@ int main(int argc, char **argv) {
     return EXIT_SUCCESS;
   }
   if (!wholeStartOption.empty()) {
-    std::unique_ptr<MemoryBuffer> text = readInput(wholeStartOption, readableNote);
-    printWholeStart(orExit(readWholeStart(text->getBuffer()), wholeStartOption + ": ",
-                           "frontload predict makes it of a reading list"),
-                    *devices);
+    printWholeStart(filesOfStart(wholeStartOption), *devices);
     return EXIT_SUCCESS;
   }
   if (!startupProfileOption.empty() && !binaryArgument.empty()) {
@@ -327,7 +336,12 @@ int main(int argc, char **argv) {
                        map ? &*map : nullptr,
                        std::move(*devices),
                        std::move(*prefetch),
-                       prefetchedOption == readBefore || prefetchedOption == "front"};
+                       prefetchedOption == readBefore || prefetchedOption == "front",
+                       {}};
+  if (!listedOption.empty())
+    for (FileOfStart &file : filesOfStart(listedOption))
+      if (sys::fs::equivalent(file.path, binaryArgument))
+        question.listed = std::move(file.touched);
   if (touchesOption) {
     printTouches(question, traceArguments);
     return EXIT_SUCCESS;

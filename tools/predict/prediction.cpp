@@ -104,6 +104,8 @@ Prediction predict(const Question &question, ArrayRef<std::string> run) {
     StartModel model(device, bytes.size(), question.segments);
     if (question.isAskedBefore)
       model.prefetch(question.prefetched);
+    std::vector<FileRange> listed = rangesOf(question.listed, device);
+    model.askFor(listed, pagesSideBySide);
     model.execute();
     if (Error problem = loadProgram(bytes, question.segments,
                                     {[&](uint64_t address) { model.read(address); },
@@ -112,7 +114,11 @@ Prediction predict(const Question &question, ArrayRef<std::string> run) {
       fail(exitData, question.program.path + ": " + toString(std::move(problem)), linkedFileNote);
     for (AddressPair touch : touched)
       model.use(touch.target);
-    result.counts.push_back(model.counts());
+    StartCounts counts = model.counts();
+    // A disk has to find the beginning of each range of a list.
+    if (device.parallel == 1 && !listed.empty())
+      counts.queuedRequests -= std::min<uint64_t>(counts.queuedRequests, listed.size() - 1);
+    result.counts.push_back(counts);
   }
   return result;
 }

@@ -9,6 +9,7 @@
 
 #include "cold_start/start_model.h"
 #include "predict/symbol_map.h"
+#include "predict/whole_start.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -49,7 +50,8 @@ struct Question {
   SymbolMap *map; ///< null where the recorded build is the program itself
   std::vector<DeviceProfile> devices;
   std::vector<FileRange> prefetched;
-  bool isAskedBefore; ///< prefetched by another program, which then executes this one
+  bool isAskedBefore;               ///< prefetched by another program, which then executes this one
+  std::vector<TouchedPages> listed; ///< asked for then, by a reading list
 };
 
 struct Prediction {

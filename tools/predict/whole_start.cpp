@@ -12,9 +12,6 @@ using namespace llvm;
 namespace frontload {
 
 static constexpr uint64_t pageBytes = 4096;
-/// A list's pieces of 1 MiB are one request each on a machine with memory to spare: of Debian's
-/// clang on the slow disk 255 requests (by the model 241), of the same with fronts 102 (97).
-static constexpr uint64_t pagesSideBySide = 2;
 /// The model keeps a record of each page.
 static constexpr uint64_t maxFile = uint64_t(1) << 36;
 
@@ -72,10 +69,9 @@ Expected<std::vector<FileOfStart>> readWholeStart(StringRef text) {
   return files;
 }
 
-/// The ranges that a list asks for: the touched pages, with the gaps that are worth it.
-static std::vector<FileRange> rangesOf(const FileOfStart &file, const DeviceProfile &device) {
+std::vector<FileRange> rangesOf(ArrayRef<TouchedPages> touched, const DeviceProfile &device) {
   std::vector<FileRange> sorted, merged;
-  for (const TouchedPages &each : file.touched)
+  for (const TouchedPages &each : touched)
     sorted.push_back({each.page * pageBytes, (each.page + each.count) * pageBytes});
   llvm::sort(sorted, [](FileRange a, FileRange b) { return a.begin < b.begin; });
   for (FileRange range : sorted)
@@ -103,7 +99,7 @@ static FileCost costOf(const FileOfStart &file, const DeviceProfile &device, boo
   StartModel model(device, file.size, file.segments);
   std::vector<FileRange> asked;
   if (isListed) {
-    asked = rangesOf(file, device);
+    asked = rangesOf(file.touched, device);
     model.askFor(asked, pagesSideBySide);
   }
   for (const TouchedPages &each : file.touched) {

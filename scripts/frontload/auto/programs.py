@@ -66,7 +66,7 @@ def look(path: os.PathLike[str] | str) -> Program:
         stripped=read.symbols is None or read.debug is not None,
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
-        has_front=front.end_of(read) is not None, machine=loading.machine)
+        has_front=front.has_front(read), machine=loading.machine)
 
 
 def _comments(path: os.PathLike[str] | str) -> list[str]:

@@ -1,11 +1,11 @@
 """Where the front of a linked file is: its parts that hold the startup set, usually one at the
 beginning.
 
-ld.frontload writes this into a note (instrument/format/frontload_note.h), and so does `frontload
-finish` for a file by another linker, whose front lies all over the file. A file without a valid
-note has a front if it has a section `.rodata.front` or `.data.front`: then the front is everything
-before `.text` and `.rodata`. `.text` begins with the front's code, whose size `.data.padding`
-begins with (lldplugin/plan/front_script.h).
+ld.frontload writes this into a note (instrument/format/frontload_note.h). `frontload finish` fills
+in the note of a file by another linker, which has no front: its ranges lie all over the file. A
+file without a valid note has a front if it has a section `.rodata.front` or `.data.front`: then the
+front is everything before `.text` and `.rodata`. `.text` begins with the front's code, whose size
+`.data.padding` begins with (lldplugin/plan/front_script.h).
 """
 
 import struct
@@ -23,6 +23,7 @@ _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
 _VERSION, _MAX_RANGES, _PAGE = 3, 128, 4096
 _HEAD = 32  # the size of a note without ranges
+_FRONT_ROOM = 16  # for the ranges of a front; notes for other linkers have more
 
 Range = tuple[int, int]  # the offset of the first byte, and one past the last
 
@@ -36,13 +37,19 @@ class Loaded(NamedTuple):
 
 
 def ranges_of(elf: Elf) -> list[Range]:
-    """The ranges of the front, in the order in which a prefetch asks for them; none if the file has
-    no front."""
-    found = _noted(elf)
+    """The ranges of the front, or of another linker's note, in the order in which a prefetch asks
+    for them; none if the file has neither."""
+    found, _ = _noted(elf)
     if not found and any(name in elf.section_names for name in _GATHERED):
         end = end_by_sections(_loaded(elf))
         found = [(0, end)] if end else []
     return found
+
+
+def has_front(elf: Elf) -> bool:
+    """Whether these are the ranges of a front, and not what `frontload finish` has noted in a file
+    by another linker."""
+    return bool(ranges_of(elf)) and _noted(elf)[1] <= _FRONT_ROOM
 
 
 def parts_of(elf: Elf) -> list[Range]:
@@ -53,12 +60,13 @@ def parts_of(elf: Elf) -> list[Range]:
         return []
     gathered = ((section.offset, section.offset + section.size)
                 for section in _loaded(elf) if section.name in _GATHERED)
-    return _joined_parts(sorted([*ranges, *gathered, *_code(elf)]))
-
-
-def end_of(elf: Elf) -> int | None:
-    """The offset at which the front ends; None if the file has none."""
-    return max((end for _, end in parts_of(elf)), default=None)
+    joined: list[Range] = []
+    for begin, end in sorted([*ranges, *gathered, *_code(elf)]):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        elif begin < end:
+            joined.append((begin, end))
+    return joined
 
 
 def end_by_sections(loaded: Iterable[Loaded]) -> int | None:
@@ -94,10 +102,10 @@ def _code(elf: Elf) -> list[Range]:
     return [(begin, begin + size)] if 0 < size <= elf.sections[code]["size"] else []
 
 
-def _noted(elf: Elf) -> list[Range]:
-    """The ranges in the file's note; none without a valid note."""
+def _noted(elf: Elf) -> tuple[list[Range], int]:
+    """The ranges in the file's note, none without a valid note, and for how many it has room."""
     if _NOTE not in elf.section_names:
-        return []
+        return [], 0
     number = elf.section_names.index(_NOTE)
     header = elf.sections[number]
     order = elf.sections.dtype["type"].byteorder  # in the words of struct, too
@@ -112,11 +120,11 @@ def _noted(elf: Elf) -> list[Range]:
             if (version == _VERSION and count <= _MAX_RANGES
                     and 8 + 16 * count <= size <= len(notes) - at - 24):
                 addresses = struct.unpack_from(f"{order}{2 * count}Q", notes, at + _HEAD)
-                return _joined(_placed(addresses, elf.segments))
+                return _joined(_placed(addresses, elf.segments)), (size - 8) // 16
             break
     except (Failure, OSError, struct.error):
         pass
-    return []
+    return [], 0
 
 
 def _placed(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[Range]:
@@ -138,17 +146,6 @@ def _joined(ranges: list[Range]) -> list[Range]:
                 begin // _PAGE <= (joined[-1][1] - 1) // _PAGE + 1):
             joined[-1] = joined[-1][0], end
         else:
-            joined.append((begin, end))
-    return joined
-
-
-def _joined_parts(parts: list[Range]) -> list[Range]:
-    """Parts that overlap or touch are joined."""
-    joined: list[Range] = []
-    for begin, end in parts:
-        if joined and begin <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        elif begin < end:
             joined.append((begin, end))
     return joined
 

@@ -43,6 +43,9 @@ ComparedFigures = TypedDict("ComparedFigures", {
     "gain": dict[str, float | None]})
 Variant = TypedDict("Variant", {
     "name": str, "binary": str, "file_bytes": int, "prefetch_bytes": int,
+    # With --files: as_it_is; or asked for beforehand: front (or another linker's note), list, or
+    # front_and_list
+    "way": str,
     "devices": dict[str, ComparedFigures]})  # by name
 Prediction = TypedDict("Prediction", {
     "variant": NotRequired[str], "trace": str, "touches": int,
@@ -61,10 +64,13 @@ Document = TypedDict("Document", {
 
 @dataclass(frozen=True)
 class Build:
-    """A file to predict for; like a measurement's Variant, but its command is not run."""
+    """A file to predict for; like a measurement's Variant, but its command is not run. `options`:
+    frontload-predict's for this one."""
 
     name: str
     binary: str
+    way: str = "as_it_is"
+    options: tuple[str, ...] = ()
 
 
 def telling(traces: Sequence[_Path]) -> tuple[list[_Path], bool]:
@@ -91,14 +97,15 @@ def main_program(path: _Path) -> str:
 def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
             options: Sequence[str] = (), warm_seconds: float | None = None) -> Document:
     """The document of these builds, its variants; `options` are frontload-predict's."""
-    found = {build: ask(build.binary, traces, recorded, options) for build in builds}
+    found = {build: ask(build.binary, traces, recorded, [*options, *build.options])
+             for build in builds}
     predictions: list[Prediction] = [
         {"variant": build.name, **each}
         for build, answer in found.items() for each in answer["predictions"]]
     figures = [medians(answer["predictions"], warm_seconds) for answer in found.values()]
     described: list[Variant] = [{
         "name": build.name, "binary": answer["binary"], "file_bytes": answer["file_bytes"],
-        "prefetch_bytes": answer["prefetch_bytes"],
+        "prefetch_bytes": answer["prefetch_bytes"], "way": build.way,
         "devices": {device: {**each, "gain": gain(figures[0][device], each)}
                     for device, each in mine.items()}}
         for (build, answer), mine in zip(found.items(), figures, strict=True)]

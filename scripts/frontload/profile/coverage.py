@@ -7,12 +7,13 @@ byte. A name is *placed* if all bytes of all its symbols lie in the front, *miss
 several is enough. Symbols in .bss are always placed: they take no bytes of the file. Sections and
 strings have no symbols, so they cannot be found in a linked file and do not count.
 
-**The front.** A file that ld.frontload linked records where its front ends (elf/front.py). Other
-linkers gather what they are told to order into one block of each output section, without a mark.
-For their files the front is, in each output section that holds a symbol of the profile, the
-*startup block*: of all windows that are at most 1.25 times as long as these symbols together (each
-rounded up to 16 bytes), the first with the most of their bytes, cut to the symbols that lie wholly
-inside.
+**The front.** A file that ld.frontload linked records where its front ends (elf/front.py). In a
+file by another linker, the ranges that `frontload finish` has noted take the place of the front.
+Without a note, other linkers gather what they are told to order into one block of each output
+section, without a mark. For their files the front is, in each output section that holds a symbol of
+the profile, the *startup block*: of all windows that are at most 1.25 times as long as these
+symbols together (each rounded up to 16 bytes), the first with the most of their bytes, cut to the
+symbols that lie wholly inside.
 
 **Coverage** is the percentage of the profile's names that are placed in the front. So a stale
 profile fails a check as much as a broken layout. The report of the link tells names that it left
@@ -22,7 +23,7 @@ out on purpose from misplaced ones.
 front.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -50,6 +51,7 @@ class Reason(StrEnum):
     UNDEFINED = "only referred to, or in a section that is not loaded"
     LEFT_OUT = "left out of the front, as it costs less to fault in"
     OUTSIDE = "outside the front"
+    NOT_NOTED = "outside the ranges of its note"
 
 
 class MissingName(NamedTuple):
@@ -80,7 +82,8 @@ class ClassCount:
 
 @dataclass
 class Report:
-    """The result. `blocks` is None for a file that ld.frontload linked."""
+    """The result. `blocks` is None for a file with a front, or with a note of another linker.
+    `asked`: how many names each of the given sets has; `unasked`: those that the last lacks."""
 
     classes: dict[str, ClassCount]
     ambiguous: int  # names that stand for several symbols
@@ -88,11 +91,19 @@ class Report:
     front_size: int
     ranges: list[front.Range]  # of the front in the file, in the order of a prefetch
     blocks: list[Block] | None
+    has_front: bool
+    asked: list[int]
+    unasked: list[Name]
     missing: list[MissingName]
     not_sought: int  # sections and strings
     # Names that are gone and count nowhere: starts touch them no more; or they may be inlined.
     faded: int
     inlined: int
+
+    @property
+    def place(self) -> str:
+        """The noun for where names are looked for."""
+        return "the front" if self.has_front or self.blocks is not None else "its note"
 
     @property
     def names(self) -> int:
@@ -132,10 +143,11 @@ def suffices(report: Report, min_coverage: float, min_match: float) -> bool:
             and 100 * report.present >= min_match * report.names)
 
 
-def examine(elf: Elf, profile: Profile, places: Places,
-            left_out: Collection[str] = ()) -> Report:
+def examine(elf: Elf, profile: Profile, places: Places, left_out: Collection[str] = (),
+            asked: Sequence[Cover] = ()) -> Report:
     """Looks for the names of `profile` in a linked file, where they are at `places`. `left_out`:
-    the names that its link left out (front_report.py)."""
+    the names that its link left out (front_report.py); `asked`: parts of the file to look in, too.
+    """
     symbols = elf.linked_symbols()
     entries = list(profile.touches)
     order = np.fromiter((number for number in profile.order() if entries[number].has_symbol),
@@ -149,16 +161,25 @@ def examine(elf: Elf, profile: Profile, places: Places,
     parts = front.parts_of(elf)
     front_size = sum(end - begin for begin, end in parts)
     if parts:
-        in_front = pieces.within(elf, parts)
+        begin, end = signed(np.array(parts)).T
+        in_front = pieces.within(elf, Cover(begin, end, joined=True))
     else:
         blocks, in_front = _startup_blocks(elf, pieces)
         front_size = sum(block.size for block in blocks)
     in_front |= pieces.in_bss
-    outside = np.bincount(pieces.entry[~in_front], minlength=len(names))
-    inside = np.bincount(pieces.entry[in_front], minlength=len(names))
-    is_placed = (inside > 0) & ((outside == 0) | _may_be_another(symbols, names, found))
+    may_be_another = _may_be_another(symbols, names, found)
+
+    def placed(inside: np.ndarray) -> np.ndarray:
+        """Which names are wholly there, by their pieces."""
+        lacks, has = (np.bincount(pieces.entry[some], minlength=len(names))
+                      for some in (~inside, inside))
+        return (has > 0) & ((lacks == 0) | may_be_another)
+
+    is_placed = placed(in_front)
+    is_asked = [placed(pieces.in_bss | pieces.within(elf, cover)) for cover in asked]
+    outside = Reason.OUTSIDE if blocks is not None or front.has_front(elf) else Reason.NOT_NOTED
     classes, missing, faded, inlined = _count(elf, symbols, names, found, is_placed, left_out,
-                                              profile)
+                                              profile, outside)
     counts = is_placed[pieces.entry] & in_front
     for section, mine in pieces.by_section():
         count = classes[elf.section_classes[section]]
@@ -166,8 +187,11 @@ def examine(elf: Elf, profile: Profile, places: Places,
         mine = mine[counts[mine]]
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = int(np.count_nonzero(found.count > 1))
-    return Report(classes, ambiguous, len(places.inexact()), front_size, ranges,
-                  blocks, missing, len(profile.touches) - len(names), faded, inlined)
+    unasked = np.flatnonzero((found.count > 0) & ~is_asked[-1]).tolist() if asked else ()
+    return Report(classes, ambiguous, len(places.inexact()), front_size, ranges, blocks,
+                  front.has_front(elf), [int(each.sum()) for each in is_asked],
+                  [names[number] for number in unasked], missing,
+                  len(profile.touches) - len(names), faded, inlined)
 
 
 class _Found:
@@ -210,7 +234,7 @@ def _may_be_another(symbols: Symbols, names: list[Name], found: _Found) -> np.nd
 
 
 def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_placed: np.ndarray,
-           left_out: Collection[str], profile: Profile
+           left_out: Collection[str], profile: Profile, outside: Reason
            ) -> tuple[dict[str, ClassCount], list[MissingName], int, int]:
     """The names of each class, those that are not placed, and how many are gone because they have
     faded, or may be inlined."""
@@ -241,7 +265,7 @@ def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_plac
                                        else Reason.NO_SYMBOL))
         else:
             is_left_out = left_out and escape(name.name).decode() in left_out
-            missing.append(MissingName(name, Reason.LEFT_OUT if is_left_out else Reason.OUTSIDE,
+            missing.append(MissingName(name, Reason.LEFT_OUT if is_left_out else outside,
                                        elf.section_names[section[number]]))
     return classes, missing, faded, inlined
 
@@ -258,11 +282,12 @@ class _Pieces:
         self.end = self.start + np.maximum(signed(symbols.size[found.row]), 1)
         self.in_bss = elf.sections["type"][self.section] == constants.SHT_NOBITS
 
-    def within(self, elf: Elf, ranges: list[front.Range]) -> np.ndarray:
-        """Which pieces lie in the file within one of these ranges."""
+    def within(self, elf: Elf, cover: Cover) -> np.ndarray:
+        """Which pieces lie in the file within one of the ranges of `cover`."""
         offset = signed(elf.sections["offset"])[self.section]
-        return np.any([(begin <= offset + self.start) & (offset + self.end <= end)
-                       for begin, end in ranges], axis=0)
+        begin, end = offset + self.start, offset + self.end
+        index = np.searchsorted(cover.start, begin, "right") - 1
+        return (index >= 0) & (end <= np.append(cover.end, 0)[index])
 
     def by_section(self) -> list[tuple[int, np.ndarray]]:
         """The sections with pieces, each with the positions of its pieces."""

@@ -12,9 +12,11 @@ from frontload.profile.summary import text
 _MAX_SHOWN = 5  # missing names for each reason
 Block = TypedDict("Block", {"section": str, "offset": int, "bytes": int})
 Front = TypedDict("Front", {
-    "is": str,  # prefix (of ld.frontload), or blocks, one in each section (of another linker)
+    # prefix (of ld.frontload); of other linkers note (frontload finish), or blocks, one in each
+    # section
+    "is": str,
     "bytes": int, "file_bytes": int, "density": float,
-    "ranges": list[dict[str, int]],  # of a prefix, in the order of a prefetch
+    "ranges": list[dict[str, int]],  # of a prefix or note, in the order of a prefetch
     "blocks": list[Block] | None})
 MissingName = TypedDict("MissingName", {
     "name": str, "kind": str, "class": str, "file": str | None, "reason": str,
@@ -35,10 +37,11 @@ def _shown(name: bytes) -> str:
 def show(binary: str, startup: Profile, report: Report) -> None:
     """A few lines, a table, and the first missing names for each reason."""
     print(f"{printable(binary)}: {report.placed} of {count(report.names, 'name')} of "
-          f"{_shown(startup.program)} ({count(startup.recorded_runs(), 'run')}) in the front: "
+          f"{_shown(startup.program)} ({count(startup.recorded_runs(), 'run')}) in {report.place}: "
           f"{percent(report.placed, report.names)}")
-    print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {_where(report)}; "
-          f"density {report.density:.3f}")
+    noun = report.place.split()[-1]
+    print(f"{noun}: {report.front_size:,} of {os.path.getsize(binary):,} bytes, "
+          f"{_where(report)}; density {report.density:.3f}")
     if report.ambiguous:
         print(f"names that stand for several symbols: {count(report.ambiguous, 'name')}")
     if report.inexact:
@@ -52,7 +55,7 @@ def show(binary: str, startup: Profile, report: Report) -> None:
     if report.inlined:
         print(f"not counted, as only a build with hooks has them: "
               f"{count(report.inlined, 'name')}")
-    table = console.table("class", "names", "present", "in front", "bytes", "in front",
+    table = console.table("class", "names", "present", f"in {noun}", "bytes", f"in {noun}",
                           numbers=range(1, 6))
     for name, found in report.classes.items():
         if found.names:
@@ -95,7 +98,8 @@ def as_json(binary: str, report: Report) -> Document:
         "faded": report.faded,
         "inlined": report.inlined,
         "front": {
-            "is": "prefix" if report.blocks is None else "blocks",
+            "is": "blocks" if report.blocks is not None else "prefix" if report.has_front
+                  else "note",
             "bytes": report.front_size,
             "file_bytes": os.path.getsize(binary),
             "density": report.density,

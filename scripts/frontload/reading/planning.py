@@ -11,7 +11,8 @@ of requests by two files is not counted.
 import json
 import math
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
@@ -135,13 +136,20 @@ def _add(to: Ways, ways: Ways, weight: int) -> None:
 
 def _costs(start: ReadingList, files: Iterable[File], options: Sequence[str]
            ) -> list[dict[str, _Costs]]:
-    question = {"schema": _QUESTION, "files": [
-        {"path": file.path, "size": file.size, "is_mapped": bool(file.build_id),
-         "touched": touched(start, file)} for file in files]}
+    with question((file.path, file.size, bool(file.build_id), touched(start, file))
+                  for file in files) as path:
+        return _ask(f"--whole-start={path}", *options)["files"]
+
+
+@contextmanager
+def question(files: Iterable[tuple[str, int, bool, list[list[int]]]]) -> Iterator[str]:
+    """A file for frontload-predict: paths, sizes, whether they are mapped, what is touched."""
+    keys = "path", "size", "is_mapped", "touched"
     with tempfile.NamedTemporaryFile("w", prefix="frontload-predict.", suffix=".json") as text:
-        json.dump(question, text)
+        json.dump({"schema": _QUESTION,
+                   "files": [dict(zip(keys, file, strict=True)) for file in files]}, text)
         text.flush()
-        return _ask(f"--whole-start={text.name}", *options)["files"]
+        yield text.name
 
 
 def touched(start: ReadingList, file: File) -> list[list[int]]:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frontload.base.spans import Spans
 from frontload.profile.link_map import LinkMap
 from frontload.report.places import Places
-from frontload.report.spans import Spans
 
 TOP = 50
 

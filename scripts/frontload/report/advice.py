@@ -96,13 +96,15 @@ def with_front(start: Start) -> Iterator[Sentence]:
         return
     is_inside = where.holds(start.events.offset[rows])
     inside, outside = int(is_inside.sum()), rows[~is_inside]
+    asks = place.front_name
     if inside > _MAX_FAULTS:
         more = (where - read).size
         yield Sentence(
             "prefetch",
-            f"{inside:,} major faults read the front of {file.name} piece by piece. A prefetch "
-            f"saves all but at least one of them, and reads {size_text(more)} more of the front.",
-            "link with -Wl,--front-prefetch, or start the program with frontload-run",
+            f"{inside:,} major faults read what the {asks} of {file.name} has, piece by piece. A "
+            f"prefetch saves all but at least one of them, and reads {size_text(more)} more of it.",
+            f"link with {'-Wl,--front' if asks == 'front' else '-lfrontload'}-prefetch, or start "
+            "the program with frontload-run",
             Gain(inside - 1, -more))
     if len(outside) > _MAX_FAULTS:
         size = (read - where).size
@@ -110,8 +112,8 @@ def with_front(start: Start) -> Iterator[Sentence]:
         shown = list(demangled(name for name in names if name).values())
         yield Sentence(
             "untrained",
-            f"{len(outside):,} major faults read {size_text(size)} of {file.name} outside its front"
-            + (f", first in {_in_words(shown)}" if shown else "")
+            f"{len(outside):,} major faults read {size_text(size)} of {file.name} outside its "
+            + asks + (f", first in {_in_words(shown)}" if shown else "")
             + ". A profile that knows what they touch saves at most these faults.",
             "record this start too, merge the profiles (frontload profile) and link again",
             Gain(len(outside), size))

@@ -23,6 +23,9 @@ File = TypedDict("File", {
     "path": str, "size": int, "sections": list[Section],
     "read": str | None,  # pages, as extents `first+number` separated by spaces
     "touched": str | None,  # the same of granules of 16 bytes
+    # Pages that a start can ask for beforehand: by the front (or another linker's note), and by the
+    # reading lists given; `unasked_bytes`: read, and in neither
+    "front": str | None, "listed": str | None, "unasked_bytes": int | None,
     "major_faults": int | None, "minor_faults": int | None, "read_bytes": int | None,
     "touched_bytes": int | None})
 Events = TypedDict("Events", {  # columns of equal length, in order of time

@@ -1,8 +1,10 @@
 """Makes the document of a report: all that its page shows, from recorded starts."""
 
+import functools
 import json
+import operator
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypedDict, cast
 
@@ -14,6 +16,7 @@ from frontload.base.errors import Failure
 from frontload.elf import file as elves
 from frontload.faults.document import Process
 from frontload.profile.trace import GRANULE
+from frontload.reading.listing import ReadingList
 from frontload.report import accounting
 from frontload.report.advice import advice
 from frontload.report.document import (
@@ -41,19 +44,20 @@ TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, a
 
 def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
           maps: Sequence[str] = (), binaries: Iterable[str] = (),
-          title: str | None = None) -> Document:
+          title: str | None = None, lists: Mapping[str, ReadingList] | None = None) -> Document:
     """The document of these starts, in this order.
 
     traces: of any of the programs, from `frontload record` with and without --data
     maps: of links of any of the programs
     binaries: linked files that are no longer where they were recorded
+    lists: reading lists, by path
     """
     page_size = min((file.page_size for recording in recordings for file in recording.files),
                     default=4096)
     traces = list(traces)
     touches = Touches(traces) if traces else None
     known = _known(binaries, recordings)
-    starts = [look(recording, touches, maps, known) for recording in recordings]
+    starts = [look(recording, touches, maps, known, lists) for recording in recordings]
     _check_maps(maps, starts)
     variants = [_variant(each, page_size) for each in starts]
     first = recordings[0]
@@ -148,7 +152,8 @@ def _numbers(texts: Iterable[str] | Iterable[bytes]) -> dict[Any, int]:
 
 def _file(start: Start, number: int, page_size: int) -> File:
     file, read = start.recording.files[number], start.recording.reads[number]
-    touched = start.touched[number]
+    touched, front, listed = start.touched[number], start.places[number].front, start.listed[number]
+    asked = [each for each in (front, listed) if each is not None]
     return {
         "path": file.path,
         "size": file.size,
@@ -156,6 +161,10 @@ def _file(start: Start, number: int, page_size: int) -> File:
                      for section in file.sections],
         "read": None if read is None else read.to_text(page_size),
         "touched": None if touched is None else touched.to_text(GRANULE),
+        "front": None if front is None else front.to_text(page_size),
+        "listed": None if listed is None else listed.to_text(page_size),
+        "unasked_bytes": functools.reduce(operator.sub, asked, read).size
+                         if asked and read is not None else None,
         **(_UNCOUNTED if start.recording.totals
            else _counted(start, start.events.file == number)),
         "read_bytes": None if read is None else read.size,

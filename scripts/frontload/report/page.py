@@ -61,6 +61,8 @@ def render(document: Document) -> bytes:
         verdict=page_view.verdict(variants), figures=page_view.figures(variants),
         maps=maps, some_unknown=any(
             row["read"] and row["touched"] is None for entry in maps for row in entry["rows"]),
+        some_asked=any(row["strip"] and row["strip"]["asked"]
+                       for entry in maps for row in entry["rows"]),
         byte_rows=page_view.byte_rows(document, files),
         touches_known=any(variant["summary"]["touched_bytes"] is not None for variant in variants),
         phases=page_view.phases(variants), missing=page_view.missing(variants),

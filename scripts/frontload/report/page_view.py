@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from frontload.base.spans import Spans
 from frontload.faults import waits
 from frontload.profile.trace import GRANULE
 from frontload.report import page_text as text
 from frontload.report.document import Document, Figure, Figures, File, Variant
-from frontload.report.spans import Spans
 
 # A strip is the map of a file from its first byte to its last, in columns. Each column is filled
 # from below with the share of its touched bytes, and above it with the share read for nothing.
@@ -146,6 +146,7 @@ def file_maps(document: Document, files: list[ComparedFile]) -> list[Shown]:
                 "variant": variant["name"], "path": entry["path"], "size": entry["size"],
                 "strip": strip(entry, file.size, document["page_size"]),
                 "read": entry["read_bytes"], "touched": entry["touched_bytes"],
+                "unasked": entry["unasked_bytes"],
                 "width": entry["size"] / file.size if file.size else 0,
                 "sections": _labels(entry, file.size)})
         found.append({"path": file.path, "rows": rows})
@@ -160,21 +161,28 @@ def _labels(file: File, length: int) -> list[Shown]:
             if length and section["size"] / length >= 0.0005]
 
 
-def strip(file: File, length: int, page_size: int) -> dict[str, str | None] | None:
+def strip(file: File, length: int, page_size: int) -> Shown | None:
     """The map of one file, in a strip for `length` bytes: two SVG paths in a box of COLUMNS by
-    HEIGHT. None if its reads are unknown; so is `touched`."""
+    HEIGHT. None if its reads are unknown; so is `touched`. `asked`: paths of what is asked for
+    beforehand, each on top of the next; none if that is unknown."""
     if file["read"] is None or length <= 0:
         return None
     edges = np.arange(COLUMNS + 1) * (length / COLUMNS)
     start, end = np.floor(edges[:-1]).astype(int), np.ceil(edges[1:]).astype(int)
 
-    def heights(runs: str, unit: int) -> np.ndarray:
-        share = Spans.from_text(runs, unit, file["size"]).between(start, end) / (end - start)
-        return np.ceil(share * HEIGHT - 1e-6).astype(int)
+    def spans(runs: str | None, unit: int = page_size) -> Spans:
+        return Spans.from_text(runs or "", unit, file["size"])
 
-    read = heights(file["read"], page_size)
-    return {"read": _path(read), "touched": None if file["touched"] is None else _path(
-        np.minimum(heights(file["touched"], GRANULE), read))}
+    def heights(what: Spans) -> np.ndarray:
+        return np.ceil(what.between(start, end) / (end - start) * HEIGHT - 1e-6).astype(int)
+
+    read, front, listed = (spans(file[key]) for key in ("read", "front", "listed"))
+    is_known = file["unasked_bytes"] is not None
+    return {"read": _path(heights(read)), "touched": None if file["touched"] is None else _path(
+                np.minimum(heights(spans(file["touched"], GRANULE)), heights(read))),
+            "asked": {kind: _path(heights(what)) for kind, what in (
+                ("unasked", front | listed | read), ("listed", front | listed), ("front", front),
+                ("both", front & listed))} if is_known else {}}
 
 
 def _path(heights: np.ndarray) -> str:

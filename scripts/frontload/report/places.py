@@ -17,14 +17,15 @@ import numpy as np
 
 from frontload.base.errors import Failure
 from frontload.base.intervals import distinct, signed
+from frontload.base.spans import Spans
 from frontload.elf import file as elves
 from frontload.elf import front
 from frontload.elf.file import Elf
 from frontload.elf.loading import Loading, read_loading
 from frontload.measure.sections import NO_SECTION
 from frontload.profile.symbol_names import SymbolNames, names_of
+from frontload.reading import asked
 from frontload.report.recorded import File
-from frontload.report.spans import Spans
 
 _NOWHERE = 1 << 60  # no address
 
@@ -123,21 +124,21 @@ class Places:
 
     @cached_property
     def front(self) -> Spans | None:
-        """The bytes of the front, None if there is none; as recorded if the file is not here."""
+        """The pages of the front, or those in another linker's note; None if there are none; as
+        recorded if the file is not here."""
         if self.elf is not None:
-            ranges = front.ranges_of(self.elf)
-        else:
-            end = front.end_by_sections(
-                front.Loaded(section.name.encode("utf-8", "surrogatepass"), section.offset,
-                             section.size)
-                for section in self.file.sections
-                if any(0 <= section.offset - segment.offset < segment.file_bytes
-                       for segment in self.file.segments))
-            ranges = [] if end is None else [(0, end)]
-        if not ranges:
-            return None
-        begin, end = np.array(ranges).T
-        return Spans(begin, np.minimum(end, self.file.size))
+            return next((each.pages for each in asked.by_note(self.elf)), None)
+        end = front.end_by_sections(
+            front.Loaded(section.name.encode("utf-8", "surrogatepass"), section.offset,
+                         section.size)
+            for section in self.file.sections
+            if any(0 <= section.offset - segment.offset < segment.file_bytes
+                   for segment in self.file.segments))
+        return None if end is None else Spans(np.zeros(1), np.array([min(end, self.file.size)]))
+
+    @property
+    def front_name(self) -> str:
+        return "front" if self.elf is None or front.has_front(self.elf) else "note"
 
     @cached_property
     def loading(self) -> Loading | None:

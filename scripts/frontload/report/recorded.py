@@ -16,7 +16,7 @@ from pydantic import StrictInt
 from frontload.base import documents, files
 from frontload.base.documents import MAX_NUMBER, Number, Part, Text, shown
 from frontload.base.errors import BadData
-from frontload.report.spans import Spans
+from frontload.base.spans import Spans
 
 SCHEMA = "frontload-faults/1"
 _MAKE_ONE = "make one with: frontload faults --json FILE -- COMMAND"

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontload.base.errors import BadData
+from frontload.base.spans import Spans
 from frontload.profile.link_map import LinkMap
+from frontload.reading import asked
+from frontload.reading.listing import ReadingList
 from frontload.report import accounting
 from frontload.report.accounting import Waste
 from frontload.report.events import MAJOR, Events, events
 from frontload.report.places import Places
 from frontload.report.recorded import Recording
-from frontload.report.spans import Spans
 from frontload.report.touched import Touches
 
 
@@ -23,6 +25,7 @@ class Start:
     recording: Recording
     places: list[Places]
     touched: list[Spans | None]
+    listed: list[Spans | None]  # what given reading lists ask for; None without lists
     lost: int  # touched bytes whose places are unknown
     waste: list[Waste | None]
     events: Events
@@ -52,9 +55,10 @@ class Start:
 
 
 def look(recording: Recording, touches: Touches | None = None, maps: Iterable[str] = (),
-         binaries: Mapping[str, str] | None = None) -> Start:
+         binaries: Mapping[str, str] | None = None,
+         lists: Mapping[str, ReadingList] | None = None) -> Start:
     """Collects all facts about one recorded start; `binaries`: paths by build-id, of files that are
-    not where they were recorded."""
+    not where they were recorded; `lists`: what it may ask for beforehand, by path."""
     places = [Places(file, binaries) for file in recording.files]
     found = [touches.of(place, number == recording.main) if touches else (None, 0)
              for number, place in enumerate(places)]
@@ -64,7 +68,9 @@ def look(recording: Recording, touches: Touches | None = None, maps: Iterable[st
               accounting.waste(place, read, its, link_map if number == recording.main else None)
               for number, (read, place, its) in enumerate(zip(recording.reads, places, touched,
                                                               strict=True))]
-    return Start(recording, places, touched, sum(lost for _, lost in found), wasted,
+    listed = [asked.union(asked.by_lists(lists, file.path)) if lists else None
+              for file in recording.files]
+    return Start(recording, places, touched, listed, sum(lost for _, lost in found), wasted,
                  events(recording, places), path)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from frontload.base.errors import BadData
 from frontload.base.intervals import distinct
+from frontload.base.spans import Spans
 from frontload.elf import constants, relocations
 from frontload.elf import file as elves
 from frontload.elf.file import Elf
@@ -28,7 +29,6 @@ from frontload.profile import trace as traces
 from frontload.profile.symbol_names import SymbolNames
 from frontload.profile.trace import GRANULE
 from frontload.report.places import Places
-from frontload.report.spans import Spans
 
 _TABLES = (constants.SHT_RELA, constants.SHT_REL, constants.SHT_RELR)
 

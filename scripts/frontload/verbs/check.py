@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from frontload.elf import relocations
     from frontload.profile.coverage import Report
     from frontload.profile.startup_profile import Profile
+    from frontload.reading.asked import Shares
+    from frontload.reading.listing import ReadingList
 
 SCHEMA, FOLDER_SCHEMA = "frontload-check/1", "frontload-check-folder/1"
 DESCRIPTION = """\
 Look in a linked program or shared library for the names of a startup profile. Say how much of it is
 in the file, how much lies in the front, what is missing and why. A stripped file needs its debug
-information installed. In a file that ld.frontload did not link, the front is one block of each
-output section.
+information installed. In a file by another linker, the ranges of its note (frontload finish) take
+the place of the front, or else one block of each output section.
+
+If a start asks for pages beforehand, check counts how much of the profile that is: by the front or
+note, by each list of --files, by what frontload-run --learn has learnt of the program on this
+machine, and by all of these. Lists do not change the verdict.
 
 If the profile and the program have basic blocks, check counts the functions whose blocks are still
 those that were recorded. The others were split by blocks that they no longer have.
@@ -37,6 +43,8 @@ a version: libfoo.so.startup). It fails if one of them fails, or if a profile is
 EXAMPLES = """\
 # see how much of the profile is in the front; fail if it is too little
 frontload check app --profile app.startup
+# see also what a list asks for, and what is in neither
+frontload check app --profile app.startup --files app.files
 # in CI, also fail if app was linked without a front
 frontload check app --profile app.startup --require-front
 # check all programs and libraries of an install that have a profile
@@ -63,6 +71,9 @@ def make_parser() -> Parser:
     parser.add_argument("--front-report", metavar="FILE",
                         help="the report that the link wrote (-Wl,--front-report=FILE): names that "
                         "it left out of the front on purpose count as if they were in it")
+    parser.add_argument("--files", metavar="LIST", action="append", default=[],
+                        help="a reading list for frontload-run --files, or a folder of them: count "
+                        "what it asks for; may be repeated")
     parser.add_argument("--require-front", action="store_true",
                         help="fail if BINARY was linked without a front, wherever an order file or "
                         "chance put things")
@@ -76,13 +87,15 @@ class _Judged:
     profile: str
     startup: "Profile"
     report: "Report"
+    asked: "Shares | None"
     shapes: tuple[int, int]  # functions with the recorded blocks, and of how many
     relocated: "relocations.Report | None"
     lacks_front: bool
     good: bool
 
 
-def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
+def _judge(binary: str, profile_path: str, args: argparse.Namespace,
+           lists: "dict[str, ReadingList]") -> _Judged:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.elf import file as elf
     from frontload.elf import relocations
@@ -90,19 +103,24 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     from frontload.profile import coverage, front_report
     from frontload.profile import format as profile
     from frontload.profile import resolver as names
+    from frontload.reading import asked, from_profile
 
     linked = elf.read(binary)
     linked.linked_symbols()  # refuses a file without symbols, with a remedy
     resolved = names.resolve(profile_path, [binary])
     startup = profile.read(profile_path)
+    given = asked.of_program(linked, lists, binary)
     report = coverage.examine(linked, startup, resolved.places,
-                              front_report.left_out(args.front_report) if args.front_report else ())
+                              front_report.left_out(args.front_report) if args.front_report else (),
+                              [each.pages for each in given])
     if not report.names:
         raise Failure(f"{profile_path}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions as well")
-    lacks_front = args.require_front and report.blocks is not None
+    lacks_front = args.require_front and not report.has_front
     good = not lacks_front and coverage.suffices(report, args.min_coverage, args.min_match)
     return _Judged(binary, profile_path, startup, report,
+                   asked.shares(given, report, from_profile.pages_of(profile_path, binary).pages)
+                   if given else None,
                    names.count_same_blocks(startup, profile_path, binary),
                    relocations.examine(linked, read_loading(binary)), lacks_front, good)
 
@@ -120,6 +138,7 @@ def _as_json(judged: _Judged, args: argparse.Namespace) -> dict[str, object]:
         "min_coverage": args.min_coverage,
         "min_match": args.min_match,
         **coverage_report.as_json(judged.binary, judged.report),
+        "asked": judged.asked,
         "basic_blocks": dict(zip(("as_recorded", "functions"), judged.shapes, strict=True)),
         "relocations": relocations_report.as_json(judged.relocated),
     }
@@ -129,10 +148,13 @@ def run(args: argparse.Namespace) -> int:
     if os.path.isdir(args.binary) != os.path.isdir(args.profile):
         raise Failure(f"{args.binary}, {args.profile}: one is a folder, the other is not",
                       note="give a file and its profile, or a folder and a folder of profiles")
-    return _run_folder(args) if os.path.isdir(args.binary) else _run_file(args)
+    from frontload.reading import asked
+
+    lists = asked.read(args.files)
+    return _run_folder(args, lists) if os.path.isdir(args.binary) else _run_file(args, lists)
 
 
-def _run_folder(args: argparse.Namespace) -> int:
+def _run_folder(args: argparse.Namespace, lists: "dict[str, ReadingList]") -> int:
     if args.front_report:
         raise Failure("--front-report: is for one file", note="leave it out, or check one file")
     profiles = {path.name: str(path) for path in sorted(Path(args.profile).glob("*.startup"))}
@@ -146,7 +168,7 @@ def _run_folder(args: argparse.Namespace) -> int:
             continue
         seen.add(name)
         try:
-            judged.append(_judge(binary, profiles[name], args))
+            judged.append(_judge(binary, profiles[name], args, lists))
         except Failure as problem:
             problems[binary] = problem
     unused = [path for name, path in profiles.items() if name not in seen]
@@ -205,15 +227,16 @@ def _why_not(judged: _Judged, args: argparse.Namespace) -> str:
         return f"{judged.binary}: was linked without a front"
     report = judged.report
     return (f"{judged.binary}: {errors.percent(report.placed + report.left_out, report.names)} of "
-            f"the names in {judged.profile} are in the front, less than "
+            f"the names in {judged.profile} are in {report.place}, less than "
             f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
 
 
-def _run_file(args: argparse.Namespace) -> int:
+def _run_file(args: argparse.Namespace, lists: "dict[str, ReadingList]") -> int:
     from frontload.elf import relocations_report
     from frontload.profile import coverage, coverage_report, match, summary
+    from frontload.reading import asked
 
-    judged = _judge(args.binary, args.profile, args)
+    judged = _judge(args.binary, args.profile, args, lists)
     startup, report = judged.startup, judged.report
     if args.json:
         files.write_json(args.json, {"schema": SCHEMA, **_as_json(judged, args)})
@@ -222,6 +245,8 @@ def _run_file(args: argparse.Namespace) -> int:
             errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order "
                         "file did")
         coverage_report.show(args.binary, startup, report)
+        if judged.asked:
+            asked.show(judged.asked, report.names)
         if judged.shapes[1]:
             print("with the basic blocks that were recorded: {} of {}".format(
                 judged.shapes[0], errors.count(judged.shapes[1], "function")))
@@ -231,7 +256,7 @@ def _run_file(args: argparse.Namespace) -> int:
     messages = errors.Diagnostics()
     match.judge(args.profile, report.present,
                 [entry.name.name for entry in report.missing
-                 if entry.reason not in (coverage.Reason.OUTSIDE, coverage.Reason.LEFT_OUT)],
+                 if entry.reason in (coverage.Reason.NO_SYMBOL, coverage.Reason.UNDEFINED)],
                 args.min_match if report.present else 0, messages)
     messages.show()
     if judged.good:

@@ -5,6 +5,10 @@ one program, reading/planning.py about whole starts.
 """
 
 import argparse
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontload.base import console, errors, files
@@ -14,6 +18,7 @@ from frontload.cli.parser import Parser
 from frontload.device import kinds as devices
 
 if TYPE_CHECKING:
+    from frontload.measure.prediction import Build
     from frontload.measure.prediction import Document as Prediction
     from frontload.reading.planning import Document as PredictedStarts
 
@@ -27,6 +32,9 @@ variant, or the program that the traces name. What they touched is found in the 
 names and references. Only traces with data describe a whole start; if there are any, predict leaves
 out the others. docs/predict.md shows how close predictions come to what the kernel counts.
 
+With --files, each variant that a list names is also predicted with the list asked for before it
+runs, and if it has a front, or a note by another linker, with that one and with both.
+
 Reading lists (of frontload record --all-files) instead of traces are whole starts: what all of
 their files cost as they are, with the list asked for, and if they had fronts; and which files gain
 most.
@@ -35,6 +43,8 @@ EXAMPLES = """\
 # see what a front saves on a disk, eMMC, SSD and network file system
 frontload record --data -o traces -- ./app --its arguments
 frontload predict --variant before=./app --variant after=./app.front traces
+# see what a list saves, the front, and both
+frontload predict --variant app=./app --files app.files traces
 # on a device of which you know two figures
 frontload predict --device custom --device-iops 150 --device-bandwidth 80M traces
 # see which libraries to link again first, for two programs, one of which starts more often
@@ -56,6 +66,9 @@ def make_parser() -> Parser:
                         "front, if it was linked with --front-prefetch), front (as with "
                         "frontload-run), none, a number of bytes, or all (as if the file was read "
                         "beforehand) (default %(default)s)")
+    parser.add_argument("--files", metavar="LIST", action="append", default=[],
+                        help="a reading list for frontload-run --files, or a folder of them: also "
+                        "predict it, and front and list together; may be repeated")
     parser.add_argument("--warm-seconds", metavar="SECONDS", type=positive,
                         help="add the time of a warm start (see frontload measure) to the time of "
                         "the device")
@@ -100,8 +113,9 @@ def run(args: argparse.Namespace) -> int:
     if len({variant.name for variant in variants}) < len(variants):
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")
-    document = prediction.predict(variants, traces, recorded, options=_options(args),
-                                  warm_seconds=args.warm_seconds)
+    with _ways(variants, args) as builds:
+        document = prediction.predict(builds, traces, recorded, options=_device_options(args),
+                                      warm_seconds=args.warm_seconds)
     if args.json:
         files.write_json(args.json, document)
     if args.json == files.STDOUT:
@@ -115,6 +129,38 @@ def run(args: argparse.Namespace) -> int:
                     f"{'is' if len(found) - len(traces) == 1 else 'are'} left out: those with data "
                     "contain the functions as well")
     return EXIT_OK
+
+
+@contextmanager
+def _ways(variants: "Sequence[Build]", args: argparse.Namespace) -> "Iterator[list[Build]]":
+    """Each variant as it is, and, if a list names it, with its front or note, the list, and both.
+    """
+    from frontload.elf import file as elf
+    from frontload.reading import asked, listing, planning
+
+    lists, notes, listed = asked.read(args.files), {}, []
+    for build in variants if lists else ():
+        pages = asked.union(asked.by_lists(lists, build.binary))
+        if not len(pages):
+            errors.warning(f"{build.binary}: no list has it as it is here")
+            continue
+        notes[build.name] = "".join(each.by for each in asked.by_note(elf.read(build.binary)))
+        listed.append((os.path.realpath(build.binary), os.path.getsize(build.binary), True, [
+            [begin // listing.PAGE, (end - begin) // listing.PAGE, 0] for begin, end in
+            zip(pages.start.tolist(), pages.end.tolist(), strict=True)]))
+    with planning.question(listed) as path:
+        ways = (("front", "{}", ("--prefetched=front",)),
+                ("list", "list", ("--prefetched=none", f"--listed={path}")),
+                ("front_and_list", "{} and list", ("--prefetched=front", f"--listed={path}")))
+        builds = []
+        for build in variants:
+            builds.append(replace(build, options=(f"--prefetched={args.prefetched}",)))
+            note = notes.get(build.name)
+            builds += [replace(build, name=f"{build.name}: {title.format(note)}", way=way,
+                               options=options)
+                       for way, title, options in ways
+                       if note or (note is not None and way == "list")]
+        yield builds
 
 
 def _are_lists(paths: list[str]) -> bool:
@@ -131,7 +177,7 @@ def _run_starts(args: argparse.Namespace) -> int:
     from frontload.reading import listing, planning
 
     for option, given in (("--variant", args.variants), ("--recorded", args.recorded),
-                          ("--warm-seconds", args.warm_seconds)):
+                          ("--files", args.files), ("--warm-seconds", args.warm_seconds)):
         if given:
             raise errors.Failure(f"{option}: is not for reading lists",
                                  note="leave it out, or give traces")
@@ -184,10 +230,6 @@ def _show_starts(document: "PredictedStarts") -> None:
     if len(document["files"]) > _MAX_FILES:
         print(f"and {errors.count(len(document['files']) - _MAX_FILES, 'other file')}; these "
               f"figures are for {first}")
-
-
-def _options(args: argparse.Namespace) -> list[str]:
-    return [f"--prefetched={args.prefetched}", *_device_options(args)]
 
 
 def _device_options(args: argparse.Namespace) -> list[str]:

@@ -27,6 +27,8 @@ bytes were needed.
 EXAMPLES = """\
 # record the starts of two builds and report them
 frontload report -o app.html --variant before=./app --variant after=./app.front -- {} --version
+# see which pages the front and a list ask for
+frontload report -o app.html --files app.files --variant app=./app.front -- {} --version
 # report what frontload faults recorded
 frontload report -o app.html --traces traces before=app.faults.json after=front.faults.json
 """
@@ -47,6 +49,9 @@ def make_parser() -> Parser:
     known.add_argument("--traces", metavar="PATH", action="append", default=[],
                        help="a trace of any of the programs, or a folder of them, from frontload "
                        "record, best with --data, which tells what was touched; may be repeated")
+    known.add_argument("--files", metavar="LIST", action="append", default=[],
+                       help="a reading list for frontload-run --files, or a folder of them: show "
+                       "which pages it asks for, and which the front; may be repeated")
     known.add_argument("--map", metavar="FILE", action="append", default=[],
                        help="the map of a link, which tells the objects; may be repeated")
     known.add_argument("--binary", metavar="BINARY", action="append", default=[],
@@ -83,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
                          "--variant")
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import trace
+    from frontload.reading import asked
     from frontload.report import model
 
     recordings = _record(args, device, ready) if args.variant else _read(args.inputs)
@@ -91,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         raise Failure("two variants have the same name",
                       note="name each of them: before=FAULTS.json after=FAULTS.json")
     document = model.build(recordings, traces=trace.expand(args.traces), maps=args.map,
-                           binaries=args.binary, title=args.title)
+                           binaries=args.binary, title=args.title, lists=asked.read(args.files))
     if args.output:
         from frontload.report import page
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from frontload.report.spans import Spans
+from frontload.base.spans import Spans
 from hypothesis import given
 from hypothesis import strategies as st
 
