@@ -53,7 +53,7 @@ def program(tmp_path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", ["exec", "run", "trace", "valgrind", "resolve", "predict"])
+@pytest.mark.parametrize("name", ["cc", "exec", "run", "trace", "valgrind", "resolve", "predict"])
 def test_no_library_of_the_program_reaches_a_tool(name, build, run):
     """They are linked without any, so the loader, which reads these variables, never runs."""
     assert "INTERP" not in run("readelf", "--segments", "--wide",
