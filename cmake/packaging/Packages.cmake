@@ -70,9 +70,10 @@ and their headers.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME frontload)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
-  "libfrontload-dev ${version}, frontload-run ${version}, python3 (>= 3.11)")
+  "libfrontload-dev ${version}, frontload-run ${version}, python3 (>= 3.10)")
 set(epoch_of_numpy 1:)
-file(STRINGS ${PROJECT_SOURCE_DIR}/pyproject.toml requirements REGEX "^dependencies = ")
+file(STRINGS ${PROJECT_SOURCE_DIR}/pyproject.toml requirements
+  REGEX "^(dependencies|measure) = ")
 string(REGEX MATCHALL "[a-z0-9-]+>=[0-9.]+" requirements "${requirements}")
 foreach(requirement IN LISTS requirements)
   string(REGEX MATCH "^(.*)>=(.*)$" requirement ${requirement})
@@ -81,7 +82,7 @@ foreach(requirement IN LISTS requirements)
 endforeach()
 # By verb: data (record), measure, faults, report, names in reports.
 string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
-  "valgrind, strace, linux-perf, python3-jinja2, node-d3, binutils")
+  "valgrind, strace, linux-perf, python3-pydantic, python3-jinja2, node-d3, binutils")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS
   "gcc | clang, lld-${LLVM_VERSION_MAJOR}, llvm-${LLVM_VERSION_MAJOR}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA

@@ -20,13 +20,13 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 import xml.etree.ElementTree as xml
 from importlib.metadata import version
 from pathlib import Path
 
 import initramfs
 import kernel
+import tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 _TESTS = ["test/scenarios", "test/tracer", "test/runtime"]

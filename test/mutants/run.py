@@ -23,9 +23,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
+import tomllib
 from mutated import ROOT, Sources, words
 
 _SKIPPED = (0, 5)  # of pytest: passed, no tests

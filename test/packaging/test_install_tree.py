@@ -78,7 +78,7 @@ def run_with(prefix: Path, python: str, code: int) -> str:
 
 
 def test_missing_python_packages(installed, tmp_path):
-    """All are named, by Debian's names and by pip's; the command then runs in its venv."""
+    """They are named, by Debian's names and by pip's; the command then runs in its venv."""
     moved = tmp_path / "moved"
     shutil.copytree(installed.prefix / "bin", moved / "bin", symlinks=True)
     shutil.copytree(installed.prefix / "lib/frontload/python", moved / "lib/frontload/python")
@@ -86,7 +86,7 @@ def test_missing_python_packages(installed, tmp_path):
     checked(sys.executable, "-m", "venv", "--without-pip", bare)
     said = run_with(moved, f"{bare}/bin/python", 2)
     for name in required():
-        assert f"python3-{name}" in said and re.search(rf"has no Python packages .*{name}", said)
+        assert f"python3-{name}" in said and re.search(rf"has no Python package .*{name}", said)
     venv = moved / "lib/frontload/venv"
     assert f"python3 -m venv {venv}" in said
     shutil.copytree(bare, venv, symlinks=True)
@@ -103,7 +103,7 @@ code, sys.argv = sys.argv[2], ["-c", *sys.argv[3:]]
 exec(code)
 """)
     old.chmod(0o755)
-    assert "is Python 3.9, but 3.11 or newer is needed" in run_with(installed.prefix, str(old), 1)
+    assert "is Python 3.9, but 3.10 or newer is needed" in run_with(installed.prefix, str(old), 1)
 
 
 def asked(made, *question: str) -> str:

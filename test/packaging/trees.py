@@ -4,10 +4,10 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+import tomllib
 from places import ROOT
 
 HERE = Path(__file__).parent
@@ -53,9 +53,12 @@ def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def required() -> dict[str, str]:
-    """The Python packages that the command needs, in the words of pip, and how new they must be."""
-    return dict(re.split(">=", requirement) for requirement in project()["project"]["dependencies"])
+def required(*extras: str) -> dict[str, str]:
+    """The Python packages that the command needs, in the words of pip, and how new they must be;
+    also those of extras."""
+    said = project()["project"]
+    lists = [said["dependencies"], *(said["optional-dependencies"][extra] for extra in extras)]
+    return dict(re.split(">=", requirement) for each in lists for requirement in each)
 
 
 def version() -> str:

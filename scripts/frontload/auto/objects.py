@@ -10,8 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.elf import archive, constants
 from frontload.elf import file as elf

@@ -22,7 +22,7 @@ from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
 from frontload.auto.workload import Comparison, Workload, compare, named_as
-from frontload.base import errors, files, processes, tools
+from frontload.base import errors, files, packages, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.missing import Missing
 from frontload.base.ready import TIMED_OUT, Ready
@@ -394,6 +394,7 @@ def _measure(plan: Plan, outcome: Outcome, diagnostics: Diagnostics) -> None:
         ready = plan.ready_unrecorded
         if not plan.device:  # a device that the user names is required
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
+        packages.require("measure")
         launcher, described = stack.enter_context(
             on_device(plan.device, variants, plan.beside, ready))
         diagnostics.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")

@@ -1,4 +1,5 @@
-"""Tables and progress on the terminal, by rich.
+"""Tables and progress on the terminal, by rich; without it, tables are plain and there is no
+progress.
 
 The contents of a table come from foreign files, so every cell is escaped and none is markup. rich
 is loaded only when a table or progress is shown.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from frontload.base.errors import is_quiet, printable
@@ -18,11 +20,40 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
+class _PlainTable:
+    """A table whose columns are as wide as their longest cells."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[str]] = [[]]
+        self._justified: list[str] = []
+
+    def add_column(self, header: str, justify: str, **_: object) -> None:
+        self._rows[0].append(header)
+        self._justified.append(justify)
+
+    def add_row(self, *cells: str, style: str | None = None) -> None:
+        self._rows.append(list(cells))
+
+    def __str__(self) -> str:
+        head, *rows = ([cell.split("\n") for cell in row] for row in self._rows)
+        height = max(map(len, head))
+        head = [[""] * (height - len(cell)) + cell for cell in head]
+        lines = [line for row in (head, *rows) for line in zip_longest(*row, fillvalue="")]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(
+            cell.rjust(width) if justify == "right" else cell.ljust(width)
+            for cell, width, justify in zip(line, widths, self._justified, strict=True)).rstrip()
+            for line in lines)
+
+
 def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
     """An empty table; the columns whose positions are in `numbers` are aligned to the right."""
-    from rich.table import Table
+    try:
+        from rich.table import Table
 
-    result = Table(box=None, pad_edge=False, header_style="bold")
+        result = Table(box=None, pad_edge=False, header_style="bold")
+    except ImportError:
+        result = _PlainTable()  # type: ignore[assignment]  # has what we use of it
     for position, column in enumerate(columns):
         result.add_column(column, justify="right" if position in numbers else "left",
                           overflow="fold")
@@ -30,13 +61,18 @@ def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
 
 
 def add_row(to: Table, *cells: object, style: str | None = None) -> None:
+    texts = [printable(str(cell)) for cell in cells]
+    if isinstance(to, _PlainTable):
+        return to.add_row(*texts)
     from rich.text import Text
 
-    to.add_row(*(Text(printable(str(cell))) for cell in cells), style=style)
+    to.add_row(*map(Text, texts), style=style)
 
 
 def show(what: Table) -> None:
     """Prints a table on stdout; wider than a terminal's default if stdout is none."""
+    if isinstance(what, _PlainTable):
+        return print(what)
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else 120
@@ -48,7 +84,9 @@ def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iter
     `total`: the number of items, if they have no length."""
     if is_quiet() or not sys.stderr.isatty():
         return items
-    from rich.console import Console
-    from rich.progress import track
-
+    try:
+        from rich.console import Console
+        from rich.progress import track
+    except ImportError:
+        return items
     return track(items, what, total, console=Console(stderr=True), transient=True)

@@ -5,9 +5,9 @@ release(), so that we can look at the state by then.
 """
 
 import os
-from typing import Self
 
 from frontload.base.ready import Ready
+from frontload.base.typed import Self
 
 
 class ExecLine:

@@ -1,6 +1,7 @@
 """Opening input files, and writing output files whole or not at all."""
 
 import filecmp
+import hashlib
 import json
 import os
 import shutil
@@ -33,6 +34,14 @@ def must_be_file(path: os.PathLike[str] | str) -> None:
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise Failure(f"{os.fspath(path)}: is not a file but a stream, and cannot be read twice",
                       note="write it to a file first")
+
+
+def sha256(stream: BinaryIO) -> str:
+    """The hash of the rest of a file, in hexadecimal digits."""
+    found = hashlib.sha256()
+    while piece := stream.read(1 << 20):
+        found.update(piece)
+    return found.hexdigest()
 
 
 def read_text(path: os.PathLike[str] | str) -> str:

@@ -4,7 +4,7 @@ address."""
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
+from frontload.base.arrays import np
 
 MAX_ADDRESS = 1 << 60  # far above real addresses; sums of two do not overflow
 

@@ -8,8 +8,7 @@ As text, a set is its runs, `first+number` separated by spaces, in units of a pa
 
 import re
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.intervals import Cover, distinct
 
 _RUN = re.compile(r"(0|[1-9][0-9]{0,17})\+([1-9][0-9]{0,17})", re.ASCII)

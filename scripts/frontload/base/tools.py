@@ -1,13 +1,16 @@
 """Finds the native programs that belong to Frontload.
 
 They lie beside the `frontload` command, in the `bin` folder of the build tree or of an installed
-prefix. The command's launcher sets FRONTLOAD_BINDIR to that folder, and users can set it. Without
-the variable (the Python package alone, by pip) we look them up in PATH.
+prefix. The command's launcher sets FRONTLOAD_BINDIR to that folder, and users can set it. pip
+installs them where it installs commands, which is not always in PATH. Where there is only the
+Python package, we look them up in PATH.
 """
 
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,9 +22,10 @@ from frontload.base.errors import EXIT_OK, Failure
 
 def find_tool(name: str) -> Path | None:
     """The path of Frontload's program `name`, or None."""
-    bindir = os.environ.get("FRONTLOAD_BINDIR")
-    if bindir and os.access(Path(bindir) / name, os.X_OK):
-        return Path(bindir) / name
+    for folder in (os.environ.get("FRONTLOAD_BINDIR"), sysconfig.get_path("scripts"),
+                   os.path.dirname(os.path.realpath(sys.argv[0]))):
+        if folder and os.access(Path(folder) / name, os.X_OK):
+            return Path(folder) / name
     found = shutil.which(name)
     return Path(found) if found else None
 

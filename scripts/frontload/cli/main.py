@@ -62,7 +62,8 @@ EXIT_STATUS = {
     "128+N": "signal N ended the command: 130 after Ctrl-C"}
 ENVIRONMENT = {
     "FRONTLOAD_PYTHON": "the Python that runs this command, instead of the one that the build "
-                        "used: 3.11 or newer, with pyelftools, numpy, scipy, rich and pydantic",
+                        "used: 3.10 or newer, with pyelftools; for measure also numpy and scipy, "
+                        "for report pydantic, too",
     "FRONTLOAD_TRACE": "where a program linked with libfrontload-rt writes its traces; if it is "
                        "not set, the program records nothing",
     "FRONTLOAD_ROLE": "the role of a process, which its trace says; --role sets it",
@@ -103,10 +104,8 @@ def command_parser() -> Parser:
 
 
 def verb_parser(name: str) -> Parser:
-    """The parser of a verb; ends the command if this Python lacks packages that the verb uses."""
-    if packages.missing():
-        print(packages.explanation(), file=sys.stderr)
-        raise SystemExit(errors.EXIT_USAGE)
+    """The parser of a verb; refuses if this Python lacks packages that all verbs need."""
+    packages.require()
     module = importlib.import_module(
         f"frontload.verbs.{'importing' if name == 'import' else name}")
     parser = module.make_parser()

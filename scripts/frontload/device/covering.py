@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
 
 from frontload.base.files import read_text
+from frontload.base.typed import Self
 
 _CLONE_NEWNS = 0x20000
 _OWN_MOUNTS = "/proc/self/ns/mnt"

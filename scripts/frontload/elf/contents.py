@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import BinaryIO, TypeVar
 
-import numpy as np
 from elftools.elf.elffile import ELFFile
 
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.base.errors import BadData
 from frontload.elf.constants import SHT_NOBITS
 

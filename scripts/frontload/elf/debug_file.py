@@ -18,10 +18,10 @@ import os
 import zlib
 from collections.abc import Iterator
 
-import numpy as np
 from elftools.elf.notes import iter_notes
 
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.elf import constants
 from frontload.elf.contents import Contents

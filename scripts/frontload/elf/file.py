@@ -8,10 +8,10 @@ loader's tables, which few modules need.
 import os
 from dataclasses import dataclass, replace
 
-import numpy as np
 from elftools.elf.segments import NoteSegment
 
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.base.errors import BadData, Failure
 from frontload.elf import debug_file
 from frontload.elf.constants import (

@@ -7,9 +7,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.elf.constants import SHF_ALLOC, SHT_DYNAMIC, SHT_REL, SHT_RELA, SHT_RELR
 from frontload.elf.contents import REMEDY, Contents, Parsed, damaged
 

@@ -22,8 +22,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.intervals import distinct
 from frontload.elf.constants import STT_FUNC
 from frontload.elf.file import Elf

@@ -4,8 +4,7 @@ only requested names become objects: a large program has 5 million symbols."""
 from collections.abc import Callable, Collection
 from functools import cached_property
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.elf.contents import damaged
 
 _PIECE = 1 << 16  # names that are compared at a time

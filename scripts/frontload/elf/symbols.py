@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.intervals import are_among
 from frontload.elf.constants import (
     SHN_ABS,

@@ -10,9 +10,10 @@ import stat
 import struct
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from frontload.base.errors import Failure
+from frontload.base.typed import NotRequired
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.faults.history import History

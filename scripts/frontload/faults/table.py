@@ -6,11 +6,10 @@ Everything comes from the document, so the tables agree with the JSON.
 import os
 from collections.abc import Mapping
 from functools import cache
-
-import numpy as np
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from frontload.base import console
+from frontload.base.arrays import np
 from frontload.base.errors import Failure, count, printable
 from frontload.elf import file as elves
 from frontload.faults import waits
@@ -18,6 +17,9 @@ from frontload.faults.document import Document, Faults
 from frontload.faults.files import File
 from frontload.measure.sections import NO_SECTION
 from frontload.profile.symbol_names import SymbolNames, names_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _ACCESSES = {"x": "execute", "r": "read", "w": "write"}
 _UNKNOWN = "?"
@@ -56,7 +58,7 @@ def show(document: Document, most: int | None) -> None:
             (each["what"], each["why"], each["remedy"]) for each in document["missing"]]))
 
 
-def _table(*columns: str, rows: list[tuple], numbers: range | tuple[int, ...] = ()) -> Table:
+def _table(*columns: str, rows: list[tuple], numbers: range | tuple[int, ...] = ()) -> "Table":
     table = console.table(*columns, numbers=numbers)
     for row in rows:
         console.add_row(table, *row)
@@ -71,7 +73,7 @@ def _ms(time: int | None) -> str:
     return "" if time is None else f"{time / 1e6:.3f}"
 
 
-def _summary(document: Document) -> Table:
+def _summary(document: Document) -> "Table":
     sample, recorder = document["sample"], document["recorder"]
     rows = [("major faults", f"{sample['major_faults']:,}", "rusage"),
             ("minor faults", f"{sample['minor_faults']:,}", "rusage")]
@@ -121,7 +123,7 @@ class _Counts:
         return f"{major:,}", f"{minor:,}", _kib(filled) if self._fills_known else ""
 
 
-def _phases(document: Document, seen: _Counts) -> Table:
+def _phases(document: Document, seen: _Counts) -> "Table":
     rows = []
     for phase in document["phases"]:
         start, end, number = phase["start_ns"], phase["end_ns"], phase["process"]
@@ -147,7 +149,7 @@ def _files(document: Document, seen: _Counts) -> list[tuple]:
     return [row for _, row in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
-def _faults(faults: Faults, files: list[File], shown: int) -> Table:
+def _faults(faults: Faults, files: list[File], shown: int) -> "Table":
     rows = []
     for row in range(shown):
         place, offset, access = faults["file"][row], faults["offset"][row], faults["access"][row]

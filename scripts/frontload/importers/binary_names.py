@@ -20,8 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import compress
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.intervals import Ranges
 from frontload.elf import file as elf
 from frontload.elf.symbols import UNDEFINED
@@ -97,7 +96,7 @@ class BinaryNames:
                  if 0 <= address < 1 << 64 else -1)
         if group < 0:
             return 0, []
-        first, count = map(int, self._functions.sizes(np.array(group)))
+        [first], [count] = (each.tolist() for each in self._functions.sizes(np.array([group])))
         members = self._code[self._functions.order[first:first + count]]
         return int(self._functions.start[group]), self._symbols.names.some(members)
 

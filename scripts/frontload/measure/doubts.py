@@ -1,8 +1,7 @@
 """What a reader must know before trusting the figures of a measurement."""
 
 from collections.abc import Sequence
-
-import numpy as np
+from statistics import median
 
 from frontload.measure import statistics
 from frontload.measure.conditions import WARM, all_known
@@ -44,7 +43,7 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
                      f"{failed[0].sample.how_it_ended()}")
     for name, text in REPEATING.items():
         values = all_known([FIGURES[name](run) for run in runs])
-        if runs[0].condition == WARM or values is None or np.ptp(values) <= VARIES_BY:
+        if runs[0].condition == WARM or values is None or max(values) - min(values) <= VARIES_BY:
             continue
         spread = statistics.spread(values)
         if spread > VARIES:
@@ -52,7 +51,7 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
                          "program do the same each time?")
     times = [run.sample.wall_ns for run in runs]
     for index in statistics.outliers(times):
-        middle = float(np.median(times))
+        middle = float(median(times))
         unit = time_unit(middle)
         found.append(f"run {runs[index].round + 1} took {show_time(times[index], unit)} {unit}, "
                      f"far from the median of {show_time(middle, unit)} {unit}; it is kept. A "

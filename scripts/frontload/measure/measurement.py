@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import numpy as np
+from statistics import median
 
 from frontload.base.missing import Missing
 from frontload.machine.host import Host, Place
@@ -65,7 +64,7 @@ class Measurement:
                 continue
             counts = [bytes_per_section(read, self.sections[path]) for read in reads]
             names = dict.fromkeys(name for count in counts for name in count)
-            found[path] = {name: float(np.median([count.get(name, 0) for count in counts]))
+            found[path] = {name: float(median([count.get(name, 0) for count in counts]))
                            for name in names}
         return found
 

@@ -10,13 +10,14 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
-
-import numpy as np
+from statistics import median
+from typing import Any, Literal, TypedDict, cast, get_args
 
 from frontload import __version__
 from frontload.base import tools
+from frontload.base.arrays import np
 from frontload.base.errors import Failure
+from frontload.base.typed import NotRequired
 from frontload.device.kinds import PredictedDevice
 from frontload.profile import trace
 
@@ -136,7 +137,7 @@ def medians(predictions: Sequence[Prediction], warm_seconds: float | None = None
     found = {}
     for device in predictions[0]["devices"]:
         all_figures = [prediction["devices"][device] for prediction in predictions]
-        figures = cast(Figures, {name: float(np.median([each[name] for each in all_figures]))
+        figures = cast(Figures, {name: float(median([each[name] for each in all_figures]))
                                  for name in (*COUNTS, _SECONDS)})
         if warm_seconds is not None:
             figures["total_seconds"] = figures["seconds"] + warm_seconds

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import NotRequired, TypedDict, cast
+from statistics import median
+from typing import TypedDict, cast
 
-import numpy as np
-
+from frontload.base.typed import NotRequired
 from frontload.measure import statistics as measure_statistics
 from frontload.measure.conditions import WARM, all_known
 from frontload.measure.measurement import Measurement, Run
@@ -55,7 +55,7 @@ def figures(runs: Sequence[Run]) -> dict[str, Figure]:
         values = all_known([figure(run) for run in runs])
         if values is None:
             continue
-        found[name] = {"median": float(np.median(values)), "min": min(values), "max": max(values)}
+        found[name] = {"median": float(median(values)), "min": min(values), "max": max(values)}
         if name in TIMES:
             interval = measure_statistics.interval(values)
             found[name] |= {"mean": interval.estimate, "low": interval.low, "high": interval.high,

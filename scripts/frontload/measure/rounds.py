@@ -4,12 +4,12 @@ launcher.py runs the command, and pagecache/ handles the page cache. Both are pa
 can replace them.
 """
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+from frontload.base import files
 from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
@@ -97,6 +97,6 @@ def _start(variant: Variant, plan: Plan, launcher: Launcher, scratch: Path,
 def _digest(path: Path) -> str:
     try:
         with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            return files.sha256(file)
     except FileNotFoundError:
         return "missing"

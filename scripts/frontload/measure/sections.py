@@ -3,8 +3,7 @@
 import os
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import BadData
 from frontload.elf import constants
 from frontload.elf import file as elf

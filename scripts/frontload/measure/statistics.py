@@ -32,8 +32,9 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from scipy import stats
+
+from frontload.base.arrays import np
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999

@@ -2,8 +2,7 @@
 
 import math
 from statistics import median
-
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from frontload.base import console
 from frontload.base.errors import count, printable
@@ -24,6 +23,9 @@ from frontload.measure.results import (
     time_unit,
 )
 from frontload.measure.statistics import Interval
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _MAX_SHOWN = 4  # files that stayed in the cache
 _FROM = {
@@ -101,7 +103,7 @@ def _processors(host: Host) -> str:
     return text
 
 
-def _table(measurement: Measurement, condition: str) -> Table:
+def _table(measurement: Measurement, condition: str) -> "Table":
     variants = measurement.plan.variants
     seen = [figures(measurement.of(variant.name, condition)) for variant in variants]
     unit = time_unit(min(figure["wall_ns"]["mean"] for figure in seen))

@@ -7,9 +7,8 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.elf import archive
 from frontload.elf import file as elf
 from frontload.elf.symbols import Symbols

@@ -10,8 +10,7 @@ because it changes least from build to build. Without a program to look names up
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.base.intervals import are_among
 from frontload.elf import constants

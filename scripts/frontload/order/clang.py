@@ -11,9 +11,8 @@ to the profile; all others stay whole. So do functions of one name, which clang 
 from collections import Counter
 from itertools import pairwise
 
-import numpy as np
-
 from frontload.base import errors
+from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.elf import file as elf
 from frontload.order.request import Format, Order, Request

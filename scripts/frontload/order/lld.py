@@ -11,9 +11,8 @@ cannot be seen here: for a static function that another object also has, in a se
 --gc-sections drops, lld orders one and warns about the other.
 """
 
-import numpy as np
-
 from frontload.base import errors
+from frontload.base.arrays import np
 from frontload.elf import constants, functions
 from frontload.elf import file as elf
 from frontload.elf.symbols import COMMON

@@ -6,8 +6,7 @@ run       a range of consecutive resident pages; a start that reads in order lea
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.pagecache.kernel import PAGE_SIZE
 
 

@@ -21,8 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.intervals import Ranges, signed
 from frontload.elf import file as elves
 from frontload.profile import touched as sums

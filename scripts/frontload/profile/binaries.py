@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import BadData, Diagnostics, Failure
 from frontload.elf import file as elf
 from frontload.elf.loading import read_loading

@@ -26,8 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.tools import ask
 from frontload.elf.file import Elf
 from frontload.profile import generations as ages

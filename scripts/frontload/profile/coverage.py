@@ -25,11 +25,10 @@ front.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 from typing import NamedTuple
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import BadData
 from frontload.base.intervals import MAX_ADDRESS, Cover, signed
 from frontload.elf import constants, front
@@ -44,8 +43,10 @@ _SLACK = 1.25
 _ROUNDING = 16
 
 
-class Reason(StrEnum):
+class Reason(str, Enum):
     """Why a name is not placed."""
+
+    __str__ = str.__str__
 
     NO_SYMBOL = "no such symbol"
     UNDEFINED = "only referred to, or in a section that is not loaded"

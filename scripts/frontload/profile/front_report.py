@@ -6,20 +6,11 @@ with it, such as a function that shares a section of 100 KB. Only the linker kno
 
 import os
 
-from frontload.base import documents, files
-from frontload.base.documents import Part, Text
+from frontload.base import files
 from frontload.base.errors import BadData
 
 SCHEMA = "frontload-front-report/"
 _NOTE = "write it with -Wl,--front-report=FILE in the link of the same file"
-
-
-class _Names(Part):
-    left_out: list[Text]
-
-
-class _Report(Part):
-    names: _Names
 
 
 def left_out(path: os.PathLike[str] | str) -> frozenset[str]:
@@ -28,4 +19,8 @@ def left_out(path: os.PathLike[str] | str) -> frozenset[str]:
         value = files.parse_json(stream.read(), path, _NOTE)
     if not isinstance(value, dict) or not str(value.get("schema")).startswith(SCHEMA):
         raise BadData(path, "not the report of a link", note=_NOTE)
-    return frozenset(documents.checked(_Report, value, path, _NOTE).names.left_out)
+    names = value.get("names")
+    found = names.get("left_out") if isinstance(names, dict) else None
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise BadData(path, "names.left_out: is not a list of texts", note=_NOTE)
+    return frozenset(found)

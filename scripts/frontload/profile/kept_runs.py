@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
-import numpy as np
+from frontload.base.arrays import np
 
 MOST = 64  # kept runs: one word has a bit for each
 ID_DIGITS = 12

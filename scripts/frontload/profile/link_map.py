@@ -16,9 +16,8 @@ import os
 import re
 from typing import BinaryIO, NamedTuple
 
-import numpy as np
-
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.base.errors import BadData
 from frontload.base.intervals import Ranges
 from frontload.elf import constants

@@ -19,9 +19,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
-import numpy as np
-
 from frontload.base import console, errors, workers
+from frontload.base.arrays import np
 from frontload.base.errors import EXIT_DATA, BadData, Diagnostics, Failure
 from frontload.profile import inputs as reading
 from frontload.profile.binaries import Binaries, Binary

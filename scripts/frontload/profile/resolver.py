@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from frontload.base import response_files
+from frontload.base.arrays import np
 from frontload.base.errors import Diagnostics
 from frontload.base.tools import ask
 from frontload.profile.block_counts import BlockCounts, Shape

@@ -15,8 +15,7 @@ decides:
 
 import re
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.intervals import Ranges
 from frontload.elf import constants
 from frontload.elf.file import Elf

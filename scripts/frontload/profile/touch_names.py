@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import TypedDict
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.elf.file import Elf
 from frontload.profile import trace as traces
 from frontload.profile.summary import text

@@ -9,8 +9,7 @@ of profiles are, so that parts of the runs can be summed up anywhere, in any ord
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.profile.startup_profile import (
     LONGEST_STRETCH,
     Name,

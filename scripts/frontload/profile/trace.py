@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-
 from frontload.base import files
+from frontload.base.arrays import np
 from frontload.base.errors import EXIT_USAGE, BadData, Failure
 from frontload.profile.role import NO_ROLE, is_role
 

@@ -6,9 +6,9 @@ and for other files a hash, which is in the list on request. Reading whole files
 takes too long at a start, so a list is renewed beforehand.
 """
 
-import hashlib
 from dataclasses import replace
 
+from frontload.base import files
 from frontload.base.errors import Failure
 from frontload.reading import record
 from frontload.reading.listing import File, ReadingList
@@ -33,7 +33,7 @@ def _hash(file: File) -> str | None:
     """The hash of a file that is as recorded, before and after it is read."""
     try:
         with open(file.path, "rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+            found = files.sha256(stream)
         return found if record.identity(file.path) == file else None
     except (OSError, Failure):
         return None

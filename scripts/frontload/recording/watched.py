@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 from frontload.base import tools
 from frontload.base.exec_line import ExecLine
 from frontload.base.ready import Ready
+from frontload.base.typed import Self
 from frontload.profile import trace
 
 _POLL_SECONDS = 0.02

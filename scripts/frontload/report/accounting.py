@@ -15,8 +15,7 @@ Whatever the linker makes or merges belongs to no object.
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.spans import Spans
 from frontload.profile.link_map import LinkMap
 from frontload.report.places import Places

@@ -30,8 +30,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.report.places import Places
 from frontload.report.recorded import Recording
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypedDict, cast
 
-import numpy as np
-
 from frontload import __version__
+from frontload.base.arrays import np
 from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
 from frontload.elf import file as elves

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.spans import Spans
 from frontload.faults import waits
 from frontload.profile.trace import GRANULE

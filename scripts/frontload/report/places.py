@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.base.intervals import distinct, signed
 from frontload.base.spans import Spans

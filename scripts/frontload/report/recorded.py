@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from pydantic import StrictInt
 
 from frontload.base import documents, files
+from frontload.base.arrays import np
 from frontload.base.documents import MAX_NUMBER, Number, Part, Text, shown
 from frontload.base.errors import BadData
 from frontload.base.spans import Spans

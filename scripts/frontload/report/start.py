@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import BadData
 from frontload.base.spans import Spans
 from frontload.profile.link_map import LinkMap

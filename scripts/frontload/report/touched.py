@@ -16,8 +16,7 @@ place that they name.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from frontload.base.arrays import np
 from frontload.base.errors import BadData
 from frontload.base.intervals import distinct
 from frontload.base.spans import Spans

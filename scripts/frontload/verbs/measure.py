@@ -5,7 +5,7 @@ import os
 import sys
 from dataclasses import replace
 
-from frontload.base import errors, files, processes
+from frontload.base import errors, files, packages, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, count, named
@@ -84,6 +84,7 @@ def _compared(text: str) -> str:
 def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
     ready = ready_options.chosen(args, function=args.until)
+    packages.require("measure")
     # Imported here because numpy and scipy take most of a second, which --help need not pay.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

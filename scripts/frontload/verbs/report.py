@@ -5,7 +5,7 @@ import os
 import re
 from dataclasses import replace
 
-from frontload.base import errors, processes
+from frontload.base import errors, packages, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT, write_if_changed, write_output
 from frontload.base.ready import Ready
@@ -86,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if ready and not args.variant:
         args.usage_error("--until-..., --for and --tty are for starts that are recorded now, with "
                          "--variant")
+    packages.require("report")
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import trace
     from frontload.reading import asked
