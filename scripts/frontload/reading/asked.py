@@ -12,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-import numpy as np
-
 from frontload.base import console
+from frontload.base.arrays import np
 from frontload.base.errors import Failure, count, percent, printable, warning
 from frontload.base.intervals import signed
 from frontload.base.spans import Spans
