@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from frontload.profile.coverage import Report
     from frontload.profile.startup_profile import Profile
     from frontload.reading.asked import Shares
-    from frontload.reading.listing import ReadingList
 
 SCHEMA, FOLDER_SCHEMA = "frontload-check/1", "frontload-check-folder/1"
 DESCRIPTION = """\
@@ -94,8 +93,7 @@ class _Judged:
     good: bool
 
 
-def _judge(binary: str, profile_path: str, args: argparse.Namespace,
-           lists: "dict[str, ReadingList]") -> _Judged:
+def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.elf import file as elf
     from frontload.elf import relocations
@@ -109,7 +107,7 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace,
     linked.linked_symbols()  # refuses a file without symbols, with a remedy
     resolved = names.resolve(profile_path, [binary])
     startup = profile.read(profile_path)
-    given = asked.of_program(linked, lists, binary)
+    given = asked.of_program(linked, args.lists, binary)
     report = coverage.examine(linked, startup, resolved.places,
                               front_report.left_out(args.front_report) if args.front_report else (),
                               [each.pages for each in given])
@@ -150,11 +148,11 @@ def run(args: argparse.Namespace) -> int:
                       note="give a file and its profile, or a folder and a folder of profiles")
     from frontload.reading import asked
 
-    lists = asked.read(args.files)
-    return _run_folder(args, lists) if os.path.isdir(args.binary) else _run_file(args, lists)
+    args.lists = asked.read(args.files)
+    return _run_folder(args) if os.path.isdir(args.binary) else _run_file(args)
 
 
-def _run_folder(args: argparse.Namespace, lists: "dict[str, ReadingList]") -> int:
+def _run_folder(args: argparse.Namespace) -> int:
     if args.front_report:
         raise Failure("--front-report: is for one file", note="leave it out, or check one file")
     profiles = {path.name: str(path) for path in sorted(Path(args.profile).glob("*.startup"))}
@@ -168,7 +166,7 @@ def _run_folder(args: argparse.Namespace, lists: "dict[str, ReadingList]") -> in
             continue
         seen.add(name)
         try:
-            judged.append(_judge(binary, profiles[name], args, lists))
+            judged.append(_judge(binary, profiles[name], args))
         except Failure as problem:
             problems[binary] = problem
     unused = [path for name, path in profiles.items() if name not in seen]
@@ -231,12 +229,12 @@ def _why_not(judged: _Judged, args: argparse.Namespace) -> str:
             f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
 
 
-def _run_file(args: argparse.Namespace, lists: "dict[str, ReadingList]") -> int:
+def _run_file(args: argparse.Namespace) -> int:
     from frontload.elf import relocations_report
     from frontload.profile import coverage, coverage_report, match, summary
     from frontload.reading import asked
 
-    judged = _judge(args.binary, args.profile, args, lists)
+    judged = _judge(args.binary, args.profile, args)
     startup, report = judged.startup, judged.report
     if args.json:
         files.write_json(args.json, {"schema": SCHEMA, **_as_json(judged, args)})
