@@ -29,11 +29,10 @@ enum {
   SHARE = 100,
   WAIT_SHARE = 300,
   NEW_SHARE = 100,
-  LOOK_SHARE = 64, /* of the time, at most, goes into looks */
 };
 #define FIXED_NS (5 * NS_PER_MS)
 /* A disk or a server takes longer to answer a read. */
-#define READ_NS (8 * NS_PER_MS)
+#define READ_NS (10 * NS_PER_MS)
 #define MAX_PAUSE_NS (32 * NS_PER_MS)
 /* A start that is slower than this is looked at before all of its list is mapped, */
 #define SLOW_NS (1000 * NS_PER_MS)
@@ -79,7 +78,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
  * those between looks as well, as far as the budget allows. */
 static void watch_start(struct learner *learner, struct watch *watch) {
   const int64_t begin = now_ns();
-  int64_t last = begin, grown = begin, cost = 0, looked = 0, last_look = begin;
+  int64_t last = begin, grown = begin, looked = 0, last_look = begin;
   int64_t pause = NS_PER_MS;
   int64_t budget = FIXED_NS;
   struct pollfd end = {(int)SYS(pidfd_open, learner->start->command, 0), POLLIN, 0};
@@ -97,24 +96,27 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     growth = watch->growth;
     budget =
         FIXED_NS + watch->processor_ns / SHARE + age / (learner->starts ? WAIT_SHARE : NEW_SHARE);
-    /* With a list, all of it is mapped at once, and only the end is new. */
+    /* With a list, all of it is mapped at once, and only the end is new. (What a process has
+     * written to is not counted as a file's.) */
     const bool is_time =
-        memory * 8 >= learner->known * 7 || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
+        memory * 2 >= learner->known || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
     const bool is_over = now - grown > QUIET_NS;
-    const bool is_due =
-        is_time && now - last_look >= least(age / 8, LOOK_SHARE * cost) && own_ns() + cost < budget;
+    /* Looks get half of the budget. The less of it is left, the more must be new. */
+    const int64_t price = learner->looks ? looked / learner->looks : 0;
+    const int64_t left = budget / 2 - looked + 4 * price;
+    const bool is_due = is_time && left > 0 && now - last_look >= least(age / 8, 64 * price) &&
+                        (int64_t)growth * 32 * left >= (int64_t)memory * price;
     if (growth && (is_due || is_over)) {
-      const int64_t before = own_ns();
+      looked -= own_ns();
       watch_look(watch);
+      looked += own_ns();
       ++learner->looks;
-      cost = own_ns() - before;
-      looked += cost;
       last_look = now;
       growth = 0;
     }
     if (is_over)
       break;
-    pause = is_time && own_ns() < looked + budget / 2 ? age / 32 : age / 6;
+    pause = is_time && own_ns() < looked + budget / 2 ? age / 16 : age / 4;
     pause = pause < NS_PER_MS ? NS_PER_MS : least(pause, MAX_PAUSE_NS);
   }
   learner->is_whole =
