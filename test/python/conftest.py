@@ -42,6 +42,16 @@ def cli(capsys):
 
 
 @pytest.fixture
+def auto(cli):
+    """auto(*args): runs `frontload auto --json` and returns what it says."""
+    def auto(*args, **options):
+        result = cli("auto", "--json=-", *args, **options)
+        assert result.out, result.err
+        return json.loads(result.out) | {"stderr": result.err}
+    return auto
+
+
+@pytest.fixture
 def tools(monkeypatch, build):
     """The command finds Frontload's programs, as its launcher tells it to."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))

@@ -79,7 +79,7 @@ class FakeLauncher:
     def learn(self, command):
         assert not self.log  # before anything is evicted
 
-    def run(self, command, stdout, at_ready=lambda: None):
+    def run(self, command, stdout, at_ready=lambda: None, environment=()):
         self.log.append(("run", Path(command[0]).name))
         if self.cache.visible:
             self.cache.residency(command[0])

@@ -365,6 +365,42 @@ def _wrapper(folder: Folder, output: str, training: Training) -> Advice:
                          ("unset FRONTLOAD", "# run the build again"))
 
 
+def build_with_sections(folder: Folder, output: str, training: Training) -> tuple[str, ...]:
+    """Commands that build the program in a copy, with a section for each function and datum, and
+    try that; none for builds that we cannot repeat."""
+    source, copy = _where(folder), f"{_where(folder)}.sections"
+    given = {"cmake": f"cmake -S {shlex.quote(source)} -B {shlex.quote(copy)} "
+                      f"-DCMAKE_C_FLAGS='{_SECTIONS}' -DCMAKE_CXX_FLAGS='{_SECTIONS}' && "
+                      f"cmake --build {shlex.quote(copy)}",
+             "meson": f"meson setup {shlex.quote(copy)} {shlex.quote(source)} "
+                      f"-Dc_args='{_SECTIONS}' -Dcpp_args='{_SECTIONS}' && "
+                      f"ninja -C {shlex.quote(copy)}"}.get(folder.system)
+    built = folder.build or source
+    if folder.system in ("make", "autotools"):
+        # The copied programs are built already, by the same Makefile.
+        cc, cxx = _settings_of_sections(folder)
+        given = (f"cp -a {shlex.quote(built)} {shlex.quote(copy)} && cd {shlex.quote(copy)} && "
+                 f"make clean && make {cc} {cxx}")
+    if given is None:
+        return ()
+    program = os.path.join(copy, os.path.relpath(output, built))
+    command = training.command.replace("{}", shlex.quote(program))
+    return given, f"frontload auto -- {command}"
+
+
+def _settings_of_sections(folder: Folder) -> tuple[str, str]:
+    """Autotools' flags are the user's to set; a Makefile may need its own, so that its compilers
+    add ours."""
+    if folder.system == "autotools":
+        flags = {each.where.split()[0]: each.text for each in folder.flags}
+        c, cxx = (shlex.quote(f"{name}={flags.get(name, '-g -O2')} {_SECTIONS}")
+                  for name in ("CFLAGS", "CXXFLAGS"))
+        return c, cxx
+    c, cxx = (shlex.quote(f"{variable}={_compiler(folder, language, usual)} {_SECTIONS}")
+              for variable, language, usual in (("CC", "C", "cc"), ("CXX", "C++", "c++")))
+    return c, cxx
+
+
 _ADVISERS = {"cmake": _cmake, "meson": _meson, "autotools": _autotools, "make": _make,
              "cargo": _cargo, "go": _go, "bazel": _bazel}
 

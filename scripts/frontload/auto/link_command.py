@@ -42,6 +42,8 @@ class LinkCommand:
     arguments: tuple[str, ...]  # without launchers; response files as they were given
     source: str = ""  # where the command was found
     environment: Mapping[str, str] = field(default_factory=dict)  # variables that the command sets
+    builds: str = ""  # the program, if the build moves it from the output of the link
+    is_asked: bool = False  # make was asked afterwards, without the variables that it was given
 
     @property
     def is_by_linker(self) -> bool:
@@ -50,7 +52,7 @@ class LinkCommand:
 
     @property
     def output(self) -> str:
-        return os.path.join(self.directory, output_of(self.arguments))
+        return self.builds or os.path.join(self.directory, output_of(self.arguments))
 
     def expanded(self) -> list[str]:
         """The arguments, with response files replaced by their contents."""
@@ -149,17 +151,21 @@ def _behind_env(words: list[str]) -> list[str]:
 
 
 def in_text(text: str, directory: str, source: str) -> list[LinkCommand]:
-    """The links in a text for sh. `cd` is obeyed."""
-    found = []
-    for words in _simple_commands(text):
+    """The links in a text for sh."""
+    return [link for folder, words in simple_commands(text, directory)
+            if (link := from_words(words, folder, source))]
+
+
+def simple_commands(text: str, directory: str) -> Iterator[tuple[str, list[str]]]:
+    """The words of each simple command in a text for sh, and its folder: `cd` is obeyed."""
+    for words in _words_of_commands(text):
         if words[0] == "cd" and len(words) == 2:
             directory = os.path.normpath(os.path.join(directory, words[1]))
-        elif link := from_words(words, directory, source):
-            found.append(link)
-    return found
+        else:
+            yield directory, words
 
 
-def _simple_commands(text: str) -> Iterator[list[str]]:
+def _words_of_commands(text: str) -> Iterator[list[str]]:
     """The words of each simple command, without redirections."""
     words: list[str] = []
     skips = False  # the next word, which belongs to a redirection

@@ -6,6 +6,8 @@
  3. a folder above the program that Ninja built (CMake's, Meson's)
  4. a folder above the program that CMake's Makefiles built: CMakeFiles/TARGET.dir/link.txt
  5. a build that is watched (--build): watched_build.py
+ 6. make, which is asked what it would do: asked_make.py
+ 7. cargo, which is asked to keep the objects: asked_cargo.py
 
 If no place has the command, the message lists what each place had.
 """
@@ -13,10 +15,12 @@ If no place has the command, the message lists what each place had.
 import json
 import os
 import shutil
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frontload.auto import link_command, programs, watched_build
+from frontload.auto import asked_cargo, asked_make, link_command, programs, watched_build
 from frontload.auto.link_command import LinkCommand
 from frontload.base import errors, files
 from frontload.base.errors import Diagnostics, Failure
@@ -31,7 +35,8 @@ _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc 
 @dataclass
 class Search:
     """A search for the link of `program`, with the user's options about it; `tried`: for each
-    place, why it had no link; `diagnostics`: the progress of a watched build."""
+    place, why it had no link; `diagnostics`: the progress of a watched build; `stack`: what keeps
+    files for the link until it is left. Without it, nothing of the build is run."""
 
     program: str
     link: str | None = None
@@ -40,9 +45,11 @@ class Search:
     build_folder: str | None = None  # where `build` runs, and `link` if it ran somewhere else
     tried: list[str] = field(default_factory=list)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    stack: ExitStack | None = None
 
     def find(self) -> LinkCommand:
-        for source in (self._given, self._logged, self._ninja, self._makefiles, self._watched):
+        for source in (self._given, self._logged, self._ninja, self._makefiles, self._watched,
+                       self._make, self._cargo):
             found = [link for link in source() if same_file(link.output, self.program)]
             if found:
                 return found[-1]
@@ -53,13 +60,6 @@ class Search:
         if programs.is_of_system(self.program):
             return ("if the command starts the program by another, name the program, and write {} "
                     f"in its place: --program APP -- {self.program} {{}} ...")
-        try:
-            compilers = programs.look(self.program).compilers
-        except Failure:
-            compilers = ()
-        if any(each.startswith("rustc") for each in compilers):
-            return ("rustc removes the objects after the link, so it cannot be repeated: "
-                    "docs/how-to/cargo.md has the steps")
         return _REMEDY
 
     def _given(self) -> list[LinkCommand]:
@@ -123,6 +123,14 @@ class Search:
                                     self.program, self.diagnostics)
         self.tried.append(f"`{self.build}` did not link it")
         return links
+
+
+    def _make(self) -> Iterable[LinkCommand]:
+        self.tried.append("make does not say how it links it")
+        return asked_make.links(self.program) if self.stack else ()
+
+    def _cargo(self) -> Iterable[LinkCommand]:
+        return asked_cargo.links(self.program, self.stack, self.diagnostics) if self.stack else ()
 
 
 def same_file(path: str, other: str) -> bool:

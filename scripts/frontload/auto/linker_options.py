@@ -85,14 +85,22 @@ def arguments(found: Sequence[Token], of_linker: bool = False) -> list[str]:
     return result
 
 
-def separate(found: Sequence[Token], directory: str = ".") -> tuple[list[Token], list[Hindrance]]:
-    """The tokens that can stay, and the hindrances."""
+def with_symbols(found: Sequence[Token], directory: str = ".") -> list[Token]:
+    """The tokens without those that strip symbols or write other files of the build."""
+    return separate(found, directory, (STRIPS, _WRITING[1]))[0]
+
+
+def separate(found: Sequence[Token], directory: str = ".", reasons: Sequence[str] = ()
+             ) -> tuple[list[Token], list[Hindrance]]:
+    """The tokens that can stay, and the hindrances: all, or only those for one of `reasons`."""
     stay: list[Token] = []
     hindrances: list[Hindrance] = []
     position = 0
     while position < len(found):
         following = found[position + 1].text if position + 1 < len(found) else ""
         hindrance, length = _hindrance(found[position], following, directory)
+        if hindrance and reasons and hindrance.why not in reasons:
+            hindrance = None
         if hindrance:
             hindrances.append(hindrance)
         if not hindrance or hindrance.kind == REFUSED:

@@ -19,6 +19,8 @@ from frontload.base import response_files, tools
 from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.processes import run
 
+WATCH = ("make was not called as it was when it built the program: give that command, with its "
+         "variables: --build 'make ...'")
 # Far below Linux's limits: 128 KiB for one argument, and some megabytes for all.
 _MAX_CHARACTERS = 100_000
 
@@ -32,6 +34,7 @@ class Options:
     report: str | None = None
     prefetch: bool = False
     min_match: float | None = None
+    own_linker: bool = False  # as the build links it, but with its symbols
 
     def tokens(self) -> list[str]:
         found = []
@@ -75,6 +78,10 @@ def command_for(link: LinkCommand, output: str, options: Options) -> list[str]:
         if "$(" in word or "`" in word:
             raise Failure(f"{link.source}: {word}: only a shell can evaluate this",
                           note="give the link command with --link, evaluated")
+    if options.own_linker:
+        stay = linker_options.with_symbols(_tokens(link), link.directory)
+        return [link.arguments[0], *linker_options.arguments(
+            list(_without_output(stay)), link.is_by_linker), "-o", output]
     stay, found = linker_options.separate(_tokens(link), link.directory)
     refused = next((each for each in found if each.kind == linker_options.REFUSED), None)
     if refused and options.profile:
@@ -102,7 +109,7 @@ def linked(link: LinkCommand, beside: str, options: Options, scratch: Path,
     """Within `with`, the linked program, in a temporary file in the folder of `beside`; a file
     renamed within stays."""
     folder, name = os.path.split(beside)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}")
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}{'.own' * options.own_linker}")
     try:
         link_to(link, temporary, options, scratch, diagnostics)
         yield temporary
@@ -135,4 +142,6 @@ def _remedy(link: LinkCommand, said: str) -> str:
                 "-fno-lto, or leave -flto out, or build with clang")
     if "No such file" in said or "cannot open" in said or "cannot find" in said:
         return "the build's objects are gone or out of date: build the program, then try again"
+    if link.is_asked:
+        return WATCH
     return f"the command came from {link.source}; give another with --link"

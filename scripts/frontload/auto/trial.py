@@ -5,12 +5,12 @@ before  the program as its build made it
 plain   linked again by ld.frontload, without a profile and unstripped. This one is recorded: its
         link map names constants that have no symbol, and its link shows early whether the link
         can be repeated
-after   linked with the profile
+after   linked with the profile; and so are the libraries of the same build
 """
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from frontload.auto import advice, linker_options, objects, programs, relink
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
+from frontload.auto.own_libraries import Library
 from frontload.auto.relink import Options
 from frontload.auto.workload import Comparison, Workload, compare, named_as
 from frontload.base import errors, files, packages, processes, tools
@@ -29,9 +30,11 @@ from frontload.base.ready import TIMED_OUT, Ready
 from frontload.base.scratch import scratch_folder
 from frontload.device import kinds
 from frontload.device.kinds import Device
+from frontload.elf import dependencies
 from frontload.elf import file as elf
 from frontload.measure import prediction
-from frontload.measure.prediction import Document as Predicted
+from frontload.measure.conditions import SELECTIVELY_COLD, WARM
+from frontload.measure.prediction import Document
 from frontload.profile import coverage, front_report, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
@@ -41,10 +44,18 @@ from frontload.recording.watched import Watched
 
 if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
+    from frontload.measure.prediction import Figures as Predicted
+    from frontload.measure.results import Figure
+
+    Figures = dict[str, Figure]
 
 _DISK = "hdd"  # fronts are judged on this device
 # A recording with data may last this many times longer, because the program is slower.
 _DATA_SLOWDOWN = 40
+# A front is worth it if reads take at most this share of their time.
+_LESS_TIME = 0.9
+# Memory alone is worth a front if the peak falls to this share, and by so many bytes.
+_LESS_MEMORY, _LEAST_MEMORY = 0.9, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,12 @@ class Plan:
     compare: bool = True
     keep: str | None = None  # a folder for traces and map
     built_in: str | None = None  # the folder of the build command, if one was given
+    own_libraries: tuple[Library, ...] = ()  # that get a front as well
+
+    @property
+    def library_folder(self) -> str:
+        """The folder for the libraries with fronts: it can be in LD_LIBRARY_PATH."""
+        return f"{self.output}.lib"
 
     @property
     def ready_unrecorded(self) -> Ready | None:
@@ -98,8 +115,8 @@ class Outcome:
     report: coverage.Report = field(init=False)
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: "Measurement | None" = None
-    prediction: Predicted | None = None
-    libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules
+    prediction: Document | None = None
+    libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules and libraries
     missing: list[Missing] = field(default_factory=list)
 
     def placed(self, plan: Plan) -> bool:
@@ -108,46 +125,72 @@ class Outcome:
     def differs(self) -> bool:
         return any(each.same is False for each in self.comparisons)
 
-    def measured_gain(self) -> bool | None:
-        """Whether a cold start waits less for its reads here, by the counts; None if unknown."""
-        if self.measurement is None:
+    def measured(self, condition: str) -> "tuple[Figures, Figures] | None":
+        """The figures of both that were measured in a condition."""
+        if self.measurement is None or condition not in self.measurement.plan.conditions:
             return None
         from frontload.measure.results import figures
 
-        before, after = (figures(self.measurement.of(name, self.measurement.plan.conditions[0]))
+        before, after = (figures(self.measurement.of(name, condition))
                          for name in ("before", "after"))
-        return _is_less({name: each["median"] for name, each in before.items()},
-                        {name: each["median"] for name, each in after.items()})
+        return before, after
+
+    def measured_gain(self) -> bool | None:
+        """Whether a cold start waits less for its reads here, by the counts; None if unknown."""
+        both = self.measured(SELECTIVELY_COLD)
+        return both and _is_worth_it(*({name: each["median"] for name, each in figures.items()}
+                                       for figures in both))
+
+    def on_disk(self) -> "list[Predicted] | None":
+        """The predicted figures of both on a disk."""
+        return self.prediction and [
+            each["devices"][_DISK] for each in self.prediction["variants"]]
 
     def predicted_gain(self) -> bool | None:
-        if self.prediction is None:
-            return None
-        before, after = (each["devices"][_DISK] for each in self.prediction["variants"])
-        return _is_less(before, after)
+        both = self.on_disk()
+        return None if both is None else _is_worth_it(*both)
+
+    def memory(self) -> tuple[float, float] | None:
+        """The peak memory of both in bytes, warm: what a start needs at least."""
+        both = self.measured(WARM)
+        return both and (both[0]["max_rss_bytes"]["median"], both[1]["max_rss_bytes"]["median"])
+
+    def _saves_memory(self) -> bool:
+        """Whether that alone is worth a front, which no start may pay for."""
+        memory, disk = self.memory(), self.on_disk()
+        return (memory is not None and disk is not None
+                and memory[1] <= min(_LESS_MEMORY * memory[0], memory[0] - _LEAST_MEMORY)
+                and disk[1]["seconds"] <= disk[0]["seconds"])
 
     def gain(self, plan: Plan) -> bool | None:
-        """Whether a cold start has its pages faster, here or by prediction: on a device that
-        reads megabytes ahead, no layout makes a difference. On the user's device, only there."""
-        known = [each for each in (self.measured_gain(), self.predicted_gain()) if each is not None]
-        if plan.device and self.measurement:
-            known = known[:1]
-        return any(known) if known else None
+        """Whether a cold start has its pages faster: on the user's device as measured, otherwise by
+        prediction, because on a device that reads megabytes ahead no layout makes a
+        difference."""
+        measured, predicted = self.measured_gain(), self.predicted_gain()
+        if measured is not None and (plan.device or predicted is None):
+            return measured
+        return self._saves_memory() if predicted is False else predicted
 
     def good(self, plan: Plan) -> bool:
         return self.placed(plan) and not self.differs() and self.gain(plan) is not False
 
 
+def _is_worth_it(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return _is_less(before, after) and _seconds(after) <= _LESS_TIME * _seconds(before)
+
+
 def _is_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether a start's reads take less time on a disk (fewer faults with more bytes may take
     more), or both counts are lower. Without a byte count, the faults decide."""
-    if "seconds" not in before:
-        before, after = ({**each, "seconds": _seconds(each)} for each in (before, after))
-    return after["seconds"] < before["seconds"] or (
+    return _seconds(after) < _seconds(before) or (
         after["major_faults"] < before["major_faults"]
         and after.get("read_bytes", 0) <= before.get("read_bytes", 0))
 
 
 def _seconds(counts: Mapping[str, Any]) -> float:
+    """What these reads take on a disk, as predicted or from the counts."""
+    if "seconds" in counts:
+        return counts["seconds"]
     disk = kinds.find(_DISK)
     return (counts["major_faults"] / disk.iops
             + counts.get("read_bytes", 0) / disk.bytes_per_second)
@@ -171,6 +214,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
         diagnostics.note(f"linking {plan.program} again, as {link.source} says")
         plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
                                                   scratch, diagnostics))
+        _refuse_another(plain, outcome)
         traces = scratch / "traces"
         outcome.has_data = _record(plan, plain, traces, outcome, diagnostics)
         startup = _profile(plain, traces, link_map if outcome.has_data else None,
@@ -189,31 +233,91 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
         outcome.report = coverage.examine(elf.read(after), startup,
                                           names.resolve(str(written), [after]).places,
                                           front_report.left_out(link_report))
+        mine = [path for path in trace.find(traces) if _is_of(path, plain)]
+        with _lacking(outcome, "what a cold start reads on common devices"):
+            # Symbols map the touched places to another build.
+            own = plan.program
+            if outcome.before.stripped:
+                own = stack.enter_context(relink.linked(link, beside, Options(own_linker=True),
+                                                        scratch, diagnostics))
+            outcome.prediction = _predicted(own, after, mine, plain)
+        for module in plan.modules:
+            path = _write_library_profile(plan, module, traces, diagnostics)
+            outcome.libraries[module] = path
+        libraries = scratch / "lib"
+        libraries.mkdir()
+        for library in plan.own_libraries:
+            with _lacking(outcome, f"a front of {library.name}"):
+                _lay_out(plan, library, libraries, mine, traces, outcome, diagnostics)
         if plan.compare and plan.has_end:
             outcome.missing.append(Missing("whether both write the same", "the program does not "
                                            "end by itself", "compare by hand"))
         elif plan.compare:
             below = _in_terminal() if plan.ready and plan.ready.tty else ()
-            outcome.comparisons = [compare(each, plan.program, after, plain, below)
-                                   for each in plan.workloads]
-        _predict(plan, outcome, plain, after, traces)
+            outcome.comparisons = [
+                compare(each, each.searching(str(libraries)) if os.listdir(libraries) else each,
+                        plan.program, after, plain, below) for each in plan.workloads]
         if outcome.before.stripped:
             _strip(after, outcome)
         shutil.copymode(plan.program, after)
         # All results are complete from here on, and get their names.
         files.write_if_changed(plan.profile, written.read_bytes())
-        for module in plan.modules:
-            path = os.path.join(os.path.dirname(plan.profile), advice.profile_name(module))
-            library = _library_profile(module, traces, diagnostics)
-            files.write_if_changed(path, profile.to_bytes(library))
-            outcome.libraries[module] = path
         os.replace(after, plan.output)
+        shutil.rmtree(plan.library_folder, ignore_errors=True)
+        if os.listdir(libraries):
+            shutil.copytree(libraries, plan.library_folder)
         if plan.keep:
             _keep(plan.keep, traces, link_map)
         outcome.after = programs.look(plan.output)
         if plan.runs:
             _measure(plan, outcome, diagnostics)
     return outcome
+
+
+def _refuse_another(plain: str, outcome: Outcome) -> None:
+    """Refuses a link that makes another kind of program than the build did: what make says
+    afterwards lacks the variables that it was called with."""
+    if not outcome.link.is_asked:
+        return
+    before, again = outcome.before, programs.look(plain)
+    for one, other, what in (
+            (before.kind, again.kind, "is a"),
+            (before.position_independent, again.position_independent, "position-independent:"),
+            (set(dependencies.names(before.path)), set(dependencies.names(plain)), "needs")):
+        if one != other:
+            said, now = (", ".join(sorted(each)) if isinstance(each, set) else each
+                         for each in (one, other))
+            raise Failure(f"{before.path}: {what} {said or 'nothing'}, but linked again, as "
+                          f"{outcome.link.source} says, {now or 'nothing'}", code=EXIT_VERDICT,
+                          note=relink.WATCH)
+
+
+def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path], traces: Path,
+             outcome: Outcome, diagnostics: Diagnostics) -> None:
+    """Links a library with a front into `folder`, if that makes the program's start cheaper."""
+    diagnostics.note(f"linking {library.name} with a front")
+    library.profile = _write_library_profile(plan, library.name, traces, diagnostics)
+    outcome.libraries[library.name] = library.profile
+    output = str(folder / library.name)
+    relink.link_to(library.link, output, Options(profile=library.profile,
+                                                 min_match=plan.min_match),
+                   folder.parent, diagnostics)
+    found = _predicted(library.path, output, mine, library.path)
+    before, after = (each["devices"][_DISK] for each in found["variants"])
+    if _is_less(before, after):
+        library.output = os.path.join(plan.library_folder, library.name)
+    else:
+        os.unlink(output)
+        found = _predicted(library.path, library.path, mine, library.path)
+    if outcome.prediction:
+        prediction.add(outcome.prediction, found)
+
+
+def _write_library_profile(plan: Plan, module: str, traces: Path,
+                           diagnostics: Diagnostics) -> str:
+    path = os.path.join(os.path.dirname(plan.profile), advice.profile_name(module))
+    files.write_if_changed(path, profile.to_bytes(_library_profile(module, traces, diagnostics)))
+    return path
 
 
 def _refuse(outcome: Outcome) -> None:
@@ -245,7 +349,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
         traces.chmod(0o1733)
     pattern = recording.pattern_in(traces)
     diagnostics.note(f"recording {errors.count(plan.recordings * len(plan.workloads), 'run')}")
-    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until)
+    tracer = recording.recorder(pattern, modules=_modules(plan), until=plan.until)
     for workload in plan.workloads:
         for _ in range(plan.recordings):
             _one(workload, plain, tracer, traces, plan, diagnostics)
@@ -262,7 +366,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
                      "out)")
     try:
         for workload in plan.workloads:
-            _one(workload, plain, recording.recorder(pattern, data=True, modules=plan.modules,
+            _one(workload, plain, recording.recorder(pattern, data=True, modules=_modules(plan),
                                                      until=plan.until),
                  traces, plan, diagnostics, slower=_DATA_SLOWDOWN)
     except Failure as problem:
@@ -278,6 +382,10 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
             "runs as"))
         return False
     return True
+
+
+def _modules(plan: Plan) -> list[str]:
+    return list(dict.fromkeys([*plan.modules, *(each.name for each in plan.own_libraries)]))
 
 
 def _have_data(traces: Path, plain: str) -> bool:
@@ -349,15 +457,11 @@ def _strip(binary: str, outcome: Outcome) -> None:
                            "other")
 
 
-def _predict(plan: Plan, outcome: Outcome, plain: str, after: str, traces: Path) -> None:
+def _predicted(before: str, after: str, traces: Sequence[Path], recorded: str) -> Document:
     """Predicts cold starts of both on common devices, from the places that the runs touched."""
-    mine = [path for path in trace.find(traces) if _is_of(path, plain)]
-    # Symbols map the touched places to another build.
-    before = plain if outcome.before.stripped else plan.program
-    with _lacking(outcome, "what a cold start reads on common devices"):
-        outcome.prediction = prediction.predict(
-            [prediction.Build("before", before), prediction.Build("after", after)],
-            prediction.telling(mine)[0], plain)
+    return prediction.predict(
+        [prediction.Build("before", before), prediction.Build("after", after)],
+        prediction.telling(traces)[0], recorded)
 
 
 def _is_of(path: Path, program: str) -> bool:
@@ -386,20 +490,36 @@ def _measure(plan: Plan, outcome: Outcome, diagnostics: Diagnostics) -> None:
     from frontload.measure.on_device import on_device
 
     workload = plan.workloads[0]
+    laid_out = [each for each in plan.own_libraries if each.output]
+    with_fronts = workload.searching(plan.library_folder) if laid_out else workload
+    libraries = {"before": [each.path for each in plan.own_libraries],
+                 "after": [each.output or each.path for each in plan.own_libraries]}
     with ExitStack() as stack:
         binaries = [(label, stack.enter_context(named_as(workload.called, binary)))
                     for label, binary in (("before", plan.program), ("after", plan.output))]
-        variants = [replace(each, files=tuple(map(os.path.realpath, each.files)))
-                    for each in planned.make_variants(workload.words, binaries, [])]
+        variants = [replace(each, environment=environment, files=tuple(map(
+                        os.path.realpath, (*each.files, *libraries[each.name]))))
+                    for each, environment in zip(
+                        planned.make_variants(workload.words, binaries, []),
+                        (workload.environment, with_fronts.environment), strict=True)]
         ready = plan.ready_unrecorded
+        whole = planned.Plan(tuple(variants), runs=plan.runs, ignore_failure=not plan.has_end,
+                             ready=ready)
         if not plan.device:  # a device that the user names is required
-            stack.enter_context(_lacking(outcome, "what a cold start reads here"))
+            stack.enter_context(_lacking(outcome, "what a start costs here"))
         packages.require("measure")
         launcher, described = stack.enter_context(
             on_device(plan.device, variants, plan.beside, ready))
         diagnostics.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")
-        found = rounds.measure(
-            planned.Plan(tuple(variants), runs=plan.runs, ignore_failure=not plan.has_end,
-                         ready=ready), launcher, diagnostics=diagnostics)
+        try:
+            found = rounds.measure(whole, launcher, diagnostics=diagnostics)
+        except Failure as problem:
+            if plan.device:
+                raise
+            # Memory and processor time can be measured everywhere.
+            outcome.missing.append(Missing("what a cold start reads here", problem.message,
+                                           problem.note or "see frontload info"))
+            found = rounds.measure(replace(whole, conditions=(WARM,)), launcher,
+                                   diagnostics=diagnostics)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

@@ -10,15 +10,52 @@ from frontload.auto import advice, build_folder
 from frontload.auto.advice import Advice, Training
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
+from frontload.auto.own_libraries import SEARCHED
 from frontload.auto.trial import Outcome, Plan
 from frontload.base import console, files
 from frontload.base.errors import count, percent, printable
+from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 
 if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
     from frontload.measure.results import Figure
 
+_TELLING = 0.02  # a smaller change of memory is not mentioned
 SCHEMA = "frontload-auto/1"
+
+
+def sentence(plan: Plan, outcome: Outcome) -> str:
+    """The verdict, from counts of this program as its build linked it and with a front."""
+    good = outcome.good(plan)
+    disk, memory = outcome.on_disk(), outcome.memory()
+    if not outcome.placed(plan) or outcome.differs():
+        return f"not usable: {reasons(plan, outcome)[0]}"
+    if outcome.gain(plan) is None:
+        return "unknown: nothing could be measured or predicted here"
+    found = []
+    if good and disk:
+        warm = outcome.measured(WARM)
+        # Both get the same warm time: only counts differ, which no noise changes.
+        rest = min(each["wall_ns"]["median"] for each in warm) / 1e9 if warm else 0.0
+        before, after = (each["seconds"] + rest for each in disk)
+        found.append(f"{'cold start' if warm else 'the reads of a cold start'} "
+                     f"{_change(before, after)} s on a disk")
+    elif disk:
+        before, after = (round(each["requests"]) for each in disk)
+        found.append(f"{outcome.before.size / 1e6:.3g} MB program")
+        found.append(f"{before} requests either way" if before == after else
+                     f"{before} requests without a front, {after} with one")
+    elif both := outcome.measured(SELECTIVELY_COLD):
+        before, after = (each["major_faults"]["median"] for each in both)
+        found.append(f"{before:.0f} → {after:.0f} major faults")
+    if memory and good and abs(memory[1] - memory[0]) >= _TELLING * memory[0]:
+        found.append(f"peak memory {_change(*(each / 1e6 for each in memory))} MB")
+    return f"{'worth it' if good else 'not worth it'}: {', '.join(found)}"
+
+
+def _change(before: float, after: float) -> str:
+    """Two numbers, with two digits each."""
+    return " → ".join(f"{each:.0f}" if each >= 10 else f"{each:.2g}" for each in (before, after))
 
 
 def reasons(plan: Plan, outcome: Outcome) -> list[str]:
@@ -31,12 +68,12 @@ def reasons(plan: Plan, outcome: Outcome) -> list[str]:
     found += [f"{each.workload}: {each.detail}" for each in outcome.comparisons
               if each.same is False]
     if outcome.gain(plan) is False:
-        found.append(f"{plan.output}: a cold start of it waits no less for reads than one of "
-                     f"{plan.program}")
+        found.append(f"{plan.output}: a cold start of it waits hardly less for reads than one "
+                     f"of {plan.program}")
     return found
 
 
-def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
+def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice, Training]:
     """What to add to the program's build."""
     folder = build_folder.of_program(plan.program, outcome.link.directory, plan.built_in)
     # shlex.join quotes the braces, which need no quotes.
@@ -44,8 +81,8 @@ def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
     command = shlex.join(workload.words).replace("'{}'", "{}")
     if os.path.basename(workload.called) != os.path.basename(plan.program):
         command = command.replace("{}", shlex.quote(workload.called))
-    return folder, advice.advise(folder, plan.program, Training(
-        command, plan.record_options(), outcome.has_data, plan.prefetch))
+    training = Training(command, plan.record_options(), outcome.has_data, plan.prefetch)
+    return folder, advice.advise(folder, plan.program, training), training
 
 
 def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
@@ -65,12 +102,22 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
             f"; {count(report.left_out, 'more name')} would cost more to read with it than to "
             "fault in" if report.left_out else ""),
         *(f"profile of {module}, which has to be linked with it in its own build: {path}"
-          for module, path in outcome.libraries.items()),
+          for module, path in outcome.libraries.items() if module in plan.modules),
+        *(f"library with a front: {each.output}, with the profile {each.profile}" if each.output
+          else f"{each.name} gets no front: a start would not wait less for it"
+          for each in plan.own_libraries if each.profile),
+        *([f"to run it: {SEARCHED}={plan.library_folder} {plan.output}"]
+          if any(each.output for each in plan.own_libraries) else []),
         *(f"output of {each.workload}: {_same(each.same)}: {each.detail}"
           for each in outcome.comparisons),
     ]
+    folder, found, training = advised(plan, outcome)
     if lost := outcome.sections.lost():
-        lines.append(lost)
+        lines.append(f"{lost}. With sections of their own, about "
+                     f"{round(report.density * report.front_size):,} bytes are left of "
+                     f"{report.front_size:,}")
+        if commands := advice.build_with_sections(folder, plan.program, training):
+            lines += ["to try that, in a copy:", *(f"     {each}" for each in commands)]
     for each in outcome.hindrances:
         if each.remedy:
             lines.append(f"left out of the link: {each.option}: {each.why}; {each.remedy}"
@@ -84,9 +131,10 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
     for line in lines:
         print(printable(line))
     print()
-    folder, found = advised(plan, outcome)
     advice.show(folder, found, lambda line: print(printable(line)))
     print(printable(f"to start with, copy the profile of this trial there: {plan.profile}"))
+    print()
+    print(printable(sentence(plan, outcome)))
 
 
 def _same(same: bool | None) -> str:
@@ -106,11 +154,12 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
         ("relative relocations", *("packed" if each.packed_relocations else "not packed"
                                    for each in (before, after)))]
     if outcome.measurement is not None:
-        from frontload.measure.results import figures, show_time, time_unit
+        from frontload.measure.results import show_time, time_unit
 
         for condition in outcome.measurement.plan.conditions:
-            one, other = (figures(outcome.measurement.of(name, condition))
-                          for name in ("before", "after"))
+            one, other = outcome.measured(condition) or ({}, {})
+            rows.append((f"{condition}: peak memory, MB",
+                         *(_figure(each, "max_rss_bytes", 1e6) for each in (one, other))))
             unit = time_unit(min(each["wall_ns"]["mean"] for each in (one, other)))
             if condition != "warm":
                 rows += [(f"{condition}: {label}", *(_figure(each, name, scale)
@@ -142,12 +191,16 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
         "schema": SCHEMA,
         "frontload": __version__,
         "good": outcome.good(plan),
+        "verdict": sentence(plan, outcome),
         "reasons": reasons(plan, outcome),
         "program": plan.program,
         "output": plan.program if replaced else plan.output,
         "replaced": replaced,
         "profile": plan.profile,
         "library_profiles": outcome.libraries,
+        "libraries": [{"name": each.name, "path": each.path, "profile": each.profile or None,
+                       "output": each.output or None, "link": each.link.source}
+                      for each in plan.own_libraries],
         "link": {"source": outcome.link.source, "directory": outcome.link.directory,
                  "arguments": list(outcome.link.arguments)},
         "hindrances": [asdict(each) for each in outcome.hindrances],
@@ -170,8 +223,6 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
 def _measured(outcome: Outcome) -> "dict[str, dict[str, dict[str, Figure]]] | None":
     if outcome.measurement is None:
         return None
-    from frontload.measure.results import figures
-
-    return {condition: {name: figures(outcome.measurement.of(name, condition))
-                        for name in ("before", "after")}
-            for condition in outcome.measurement.plan.conditions}
+    return {condition: dict(zip(("before", "after"), both, strict=True))
+            for condition in outcome.measurement.plan.conditions
+            if (both := outcome.measured(condition))}

@@ -3,11 +3,12 @@ whether two builds behave alike: the same stdout, and the same ending."""
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from frontload.auto.programs import program_of
+from frontload.auto.own_libraries import SEARCHED
+from frontload.auto.programs import file_of
 from frontload.base import processes
 from frontload.base.errors import Failure
 from frontload.base.processes import Result
@@ -32,10 +33,18 @@ def named_as(called: str, binary: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Workload:
-    """`words` has {} in the program's place; `called` is the user's name for the program."""
+    """`words` has {} in the program's place; `called` is the user's name for the program;
+    `environment`: variables that are set for it."""
 
     words: tuple[str, ...]
     called: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def searching(self, folder: str) -> "Workload":
+        """The same, with libraries from this folder first."""
+        before = self.environment.get(SEARCHED, os.environ.get(SEARCHED, ""))
+        return replace(self, environment={
+            **self.environment, SEARCHED: ":".join(filter(None, (folder, before)))})
 
     def command(self, binary: str) -> list[str]:
         return [word.replace(_PLACE, binary) for word in self.words]
@@ -44,7 +53,7 @@ class Workload:
         """Runs the command with this build of the program, below `before` if that is given.
         `options` are those of processes.run."""
         # Without the variable for our own tools.
-        environment = {name: value for name, value in os.environ.items()
+        environment = {name: value for name, value in (os.environ | dict(self.environment)).items()
                        if name != "FRONTLOAD_BINDIR"}
         with named_as(self.called, binary) as path:
             command = [*before, *self.command(path)]
@@ -60,17 +69,22 @@ class Workload:
         return shlex.join(self.command(self.called))
 
 
-def read(words: Sequence[str], program: str, called: str) -> Workload:
-    """The workload of a command; without {}, its first word must be the program."""
+def read(words: Sequence[str], program: str, called: str,
+         environment: Mapping[str, str] = {}, wrapper: str = "") -> Workload:
+    """The workload of a command; without {}, its first word must be the program, or the file of a
+    script that starts it with the same arguments."""
     if any(_PLACE in word for word in words):
-        return Workload(tuple(words), called)
-    if program_of(words[0]) != program:
+        return Workload(tuple(words), called, environment)
+    if file_of(words[0]) == wrapper:
+        words = [called, *words[1:]]
+    if file_of(words[0]) != program:
         raise Failure(f"{shlex.join(words)}: does not say where {program} belongs",
                       note="write {} in its place, in each command")
-    return Workload((_PLACE, *words[1:]), words[0])
+    return Workload((_PLACE, *words[1:]), words[0], environment)
 
 
-def parse(text: str, program: str, called: str) -> Workload:
+def parse(text: str, program: str, called: str, environment: Mapping[str, str] = {},
+          wrapper: str = "") -> Workload:
     try:
         words = shlex.split(text)
     except ValueError as problem:
@@ -79,7 +93,7 @@ def parse(text: str, program: str, called: str) -> Workload:
     if not words:
         raise Failure("--workload: the command is empty",
                       note="write it as in a shell, as one argument")
-    return read(words, program, called)
+    return read(words, program, called, environment, wrapper)
 
 
 @dataclass(frozen=True)
@@ -89,11 +103,12 @@ class Comparison:
     detail: str
 
 
-def compare(workload: Workload, before: str, after: str, plain: str,
+def compare(workload: Workload, with_fronts: Workload, before: str, after: str, plain: str,
             below: Sequence[str] = ()) -> Comparison:
-    """Compares `after` with `before`. `plain`, linked by ld.frontload without a profile, tells
-    whether the front makes the difference. `below`: the command that runs them."""
-    expected, found = (workload.run(binary, below) for binary in (before, after))
+    """Compares `after`, run by `with_fronts`, with `before`. `plain`, linked by ld.frontload
+    without a profile, tells whether the front makes the difference. `below`: the command that runs
+    them."""
+    expected, found = workload.run(before, below), with_fronts.run(after, below)
     if _does(found, after) == _does(expected, before):
         return Comparison(str(workload), True, f"{len(expected.stdout)} characters on stdout, "
                           f"{_ending(expected.status)}")

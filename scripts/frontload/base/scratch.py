@@ -11,11 +11,12 @@ from pathlib import Path
 
 
 @contextmanager
-def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A folder in $TMPDIR whose name begins with `prefix`; removes unused ones."""
-    _remove_stale(prefix)
+def scratch_folder(prefix: str, inside: Path | None = None) -> Iterator[Path]:
+    """A folder in $TMPDIR, or in `inside`, whose name begins with `prefix`; removes unused ones."""
+    place = inside or Path(tempfile.gettempdir())
+    _remove_stale(prefix, place)
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         if _take(lock) and folder.exists():
             break
@@ -34,8 +35,8 @@ def _take(lock: int) -> bool:
     return False
 
 
-def _remove_stale(prefix: str) -> None:
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+def _remove_stale(prefix: str, place: Path) -> None:
+    for folder in place.glob(f"{prefix}*"):
         with suppress(OSError):
             if folder.stat().st_uid != os.geteuid():
                 continue

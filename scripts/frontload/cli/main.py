@@ -54,6 +54,17 @@ clang++ *.o --ld-path="$(which ld.frontload)" -Wl,--startup-profile=app.startup 
 frontload check app.front --profile app.startup
 frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
 """
+# Shown without a verb: what to type next.
+_FIRST_STEPS = """\
+usage: frontload VERB ...
+
+Frontload makes big native programs start in one sequential read. What to type next:
+  frontload info                               what this machine allows
+  frontload auto -- build/app --its arguments  try it on a program that you built: this changes
+                                               nothing, and ends with a verdict
+  frontload init build                         if that is worth it: the lines to add to the build
+  frontload-run --learn -- app --its arguments a program of others: each start learns for the next
+  frontload --help                             all verbs; frontload VERB --help has the rest"""
 EXIT_STATUS = {
     "0": "success; record exits with the status of its command, whatever it is",
     "1": "the work was done and the answer is no: a profile is stale, outputs differ, a measured "
@@ -126,7 +137,7 @@ def main(argv: list[str] | None = None) -> int:
     # again and again takes a fifth of the time of a verb.
     gc.set_threshold(1_000_000, 5, 1000)
     if not argv:
-        command_parser().print_help(sys.stderr)
+        print(_FIRST_STEPS, file=sys.stderr)
         return errors.EXIT_USAGE
     verb = argv[0]
     # A name that the terminal's encoding lacks must not end the command.

@@ -35,22 +35,29 @@ def beside(path: os.PathLike[str] | str) -> list[str]:
     return list(dict.fromkeys(_beside(os.path.realpath(path), (), set())))
 
 
-def needed(path: os.PathLike[str] | str) -> list[str]:
+def needed(path: os.PathLike[str] | str, first: Sequence[str] = ()) -> list[str]:
     """The libraries that a program needs, in the order in which the dynamic linker searches them,
-    as this machine has them. A library that is not found is left out."""
+    as this machine has them. A library that is not found is left out. `first`: folders that are
+    searched before all others, as LD_LIBRARY_PATH has them."""
     found, machine = [os.fspath(path)], _machine(path)
     system = _system_folders()
     for each in found:
         loading = _read(each)
         origin = os.path.dirname(os.path.realpath(each))
-        folders = [*(functools.reduce(lambda folder, name: folder.replace(name, origin), _ORIGIN,
-                                      folder) for folder in loading.folders), *system]
+        own = (functools.reduce(lambda folder, name: folder.replace(name, origin), _ORIGIN, folder)
+               for folder in loading.folders)
+        folders = [*first, *own, *system]
         for name in loading.needed:
             library = next((place for place in (os.path.join(folder, name) for folder in folders)
                             if os.path.isfile(place) and _machine(place) == machine), None)
             if library and not any(os.path.samefile(library, known) for known in found):
                 found.append(library)
     return found[1:]
+
+
+def names(path: os.PathLike[str] | str) -> tuple[str, ...]:
+    """The names by which a file asks for libraries (DT_NEEDED)."""
+    return _read(path).needed
 
 
 def _system_folders() -> list[str]:

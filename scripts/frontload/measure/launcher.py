@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,9 +117,10 @@ class Launcher:
         self._places[command[0]] = f"--until-entered={address:#x}@{read_start(program).entry:#x}"
 
     def run(self, command: Sequence[str], stdout: int | IO[bytes] = subprocess.DEVNULL,
-            at_ready: Callable[[], None] = lambda: None) -> Sample:
-        """Runs a command once. `at_ready` is called when it is ready, before it is ended, or when
-        it has ended by itself."""
+            at_ready: Callable[[], None] = lambda: None,
+            environment: Mapping[str, str] = {}) -> Sample:
+        """Runs a command once, with more variables in its environment. `at_ready` is called when it
+        is ready, before it is ended, or when it has ended by itself."""
         if self._rests:
             time.sleep(PAUSE_SECONDS)
         with ExecLine(self._ready) as line, tempfile.TemporaryFile() as stderr:
@@ -127,6 +128,7 @@ class Launcher:
             place = [self._places[command[0]]] if command[0] in self._places else []
             with processes.started([*self._prefix, *line.options, *place, "--", *command],
                                    stdout=stdout, stderr=stderr, pass_fds=line.descriptors,
+                                   env=os.environ | dict(environment),
                                    preexec_fn=self._before_exec) as process:
                 text = line.read()
                 at_ready()

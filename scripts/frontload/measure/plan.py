@@ -10,8 +10,8 @@ the second in reverse: a machine that slowly speeds up or down favours no varian
 import os
 import random
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from frontload.base.errors import HOW_TO_RUN, Failure
 from frontload.base.ready import Ready
@@ -27,6 +27,7 @@ class Variant:
     command: tuple[str, ...]
     files: tuple[str, ...]  # the named files
     seen: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)  # more variables
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,15 @@ def medians(predictions: Sequence[Prediction], warm_seconds: float | None = None
     return found
 
 
+def add(whole: Document, part: Document) -> None:
+    """Adds to the figures of the variants those of other files that the same starts read."""
+    for variant, more in zip(whole["variants"], part["variants"], strict=True):
+        for device, figures in variant["devices"].items():
+            for name in (*COUNTS, _SECONDS):
+                figures[name] += more["devices"][device][name]
+            figures["gain"] = gain(whole["variants"][0]["devices"][device], figures)
+
+
 def gain(base: Figures, figures: Figures) -> dict[str, float | None]:
     time: Literal["total_seconds", "seconds"]
     time = "total_seconds" if "total_seconds" in figures else "seconds"

@@ -86,7 +86,7 @@ def _start(variant: Variant, plan: Plan, launcher: Launcher, scratch: Path,
             Path(output).unlink(missing_ok=True)
     # The program gets no pipe: a full one would stop it, and its reader would share its processor.
     with open(stdout if STDOUT in plan.compare else os.devnull, "wb") as sink:
-        sample = launcher.run(variant.command, sink, at_ready)
+        sample = launcher.run(variant.command, sink, at_ready, variant.environment)
     if sample.failed and not plan.ignore_failure:
         raise Failure(sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
                       note="--ignore-failure measures it anyway")

@@ -20,7 +20,9 @@ _PATH = r"<((?:[^<>\\]|\\.)*)>"
 _CALL = re.compile(r"(?:\d+ +)?(\w+)\(")
 _BASE = re.compile(rf"(AT_FDCWD|\d+)(?:{_PATH})?(?:, |(?=\)))")
 _FIRST = re.compile(_STRING)
-_ARGUMENTS = re.compile(r", \[(.*)\], (?:0x[0-9a-f]+(?: /\* \d+ vars? \*/)?|NULL)")
+_ITEM = r'(?:"(?:[^"\\]|\\.)*"(?:\.\.\.)?|\.\.\.)'
+_LIST = rf"\[((?:{_ITEM}(?:, {_ITEM})*)?)\]"
+_ARGUMENTS = re.compile(rf", {_LIST}, (?:{_LIST}|0x[0-9a-f]+(?: /\* \d+ vars? \*/)?|NULL)")
 _ARGUMENT = re.compile(rf"{_STRING}(\.\.\.)?")
 _RESULT = re.compile(rf".*\) += (-?\d+)(?:{_PATH})?(?: \D.*)?$")
 _MAPPED = re.compile(rf", \d+{_PATH}, \w+\)")
@@ -37,6 +39,7 @@ class Call:
     is_in_folder: whether that descriptor is AT_FDCWD, so that `base` is the process's folder
     path: its first string
     arguments: those of an executed program; none if strace has cut one of them
+    environment: that of an executed program (with -v), in the form NAME=VALUE
     result: None if the call has not ended in this line
     opened: the path of the resulting descriptor, or of the one that is mapped
     """
@@ -46,6 +49,7 @@ class Call:
     is_in_folder: bool
     path: str | None
     arguments: tuple[str, ...]
+    environment: tuple[str, ...]
     flags: frozenset[str]
     result: int | None
     opened: str | None
@@ -78,8 +82,9 @@ def _call(line: str) -> Call | None:
     flags = _FLAG.findall(line, end, result.start(1) if result else len(line))
     return Call(found[1], _unescaped(base, 2), base is not None and base[1] == "AT_FDCWD",
                 _unescaped(path, 1), _words(words[1]) if words else (),
-                frozenset(flags), result and int(result[1]),
-                _unescaped(result, 2) or _unescaped(_MAPPED.search(line, end), 1))
+                _words(words[2]) if words and words[2] else (), frozenset(flags),
+                result and int(result[1]), _unescaped(result, 2)
+                or _unescaped(_MAPPED.search(line, end), 1))
 
 
 def _words(text: str) -> tuple[str, ...]:

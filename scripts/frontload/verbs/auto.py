@@ -2,9 +2,12 @@
 
 import argparse
 import os
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from frontload.base import errors, processes
-from frontload.base.errors import EXIT_OK, EXIT_VERDICT
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT
 from frontload.cli import device_options, ready_options
 from frontload.cli.arguments import (
@@ -18,33 +21,41 @@ from frontload.cli.arguments import (
 )
 from frontload.cli.parser import Parser
 
+if TYPE_CHECKING:
+    from frontload.auto.link_command import LinkCommand
+
 DESCRIPTION = """\
 Try what a front does for a program: find the command that linked it, link it again, record the
 command, make the startup profile, link with the profile, check, compare the output of both
 programs, and measure both cold. The program itself stays as it is; APP.startup and APP.front appear
-beside it.
+beside it. Shared libraries of the same build get fronts as well. The last line is the verdict.
 
 auto looks for the link command in this order: --link, a log of frontload-cc --link-log, a folder
-above the program that Ninja or CMake's Makefiles built, and a build that --build runs under strace.
-docs/auto.md explains what happens in which case.
+above the program that Ninja or CMake's Makefiles built, a build that --build runs under strace,
+make -n (and libtool), and cargo. A script, or a command such as `cargo run`, runs once under
+strace, to see which program of the project it starts. docs/auto.md explains what happens in which
+case.
 """
 EXAMPLES = """\
 # a program that CMake or Meson built with Ninja, or CMake with make
 frontload auto -- build/app --its arguments
-# a program that make built: auto watches the build
-frontload auto --build 'make' -- ./app --version
+# a program that make, Autotools with libtool, or cargo built
+frontload auto -- ./app --version
+# the same, if make was given variables: auto watches the build
+frontload auto --build 'make CC=clang' -- ./app --version
 # a program whose link command is known; record functions only
 frontload auto --link 'c++ main.o -o app' --no-data -- ./app
 # a program that a script starts, in more than one way
 frontload auto --program build/app --workload '{} --help' -- ./start-it.sh {} --fast
 """
 EXIT_STATUS = {"1": "the program cannot be linked again; or it was, and too few names are in the "
-                    "front, its output differs, or a cold start waits no less for reads",
+                    "front, its output differs, or it is not worth it",
                "124": "the program was not ready in time"}
 ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the log of links to read without --link-log",
                "TMPDIR": "where traces and the map are while auto works (default: /tmp)"}
 FILES = {"APP.startup": "the startup profile, beside the program; check it in",
-         "APP.front": "the program with a front"}
+         "APP.front": "the program with a front",
+         "APP.front.lib": "the libraries of its build that gain by a front"}
 
 
 def make_parser() -> Parser:
@@ -123,15 +134,27 @@ def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
     ready = ready_options.chosen(args, until=args.until)
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.auto import programs, trial, verdict, workload
+    from frontload.auto import launched, own_libraries, programs, trial, verdict, workload
     from frontload.auto.link_sources import Search
 
-    called = args.program or words[0]
-    program = programs.program_of(called)
+    messages = errors.Diagnostics(at_once=True)
+    called, environment, wrapper = args.program or words[0], {}, ""
+    program = programs.file_of(called)
+    if not args.program and not (programs.is_elf(program) and (
+            "/" in called or args.link or args.link_log or args.build)):
+        found = launched.find(words, program, messages)
+        wrapper = program if list(found.words[1:]) == words[1:] else ""
+        program, words, environment = found.program, list(found.words), found.environment
+        called = words[0] if os.path.realpath(words[0]) == program else program
+        words[0] = called
+    if not programs.is_elf(program):
+        raise Failure(f"{called}: is not an ELF program but a script or something else",
+                      note="name the program that it runs: --program APP")
     plan = trial.Plan(
         program=program,
-        workloads=(workload.read(words, program, called),
-                   *(workload.parse(text, program, called) for text in args.workload)),
+        workloads=(workload.read(words, program, called, environment),
+                   *(workload.parse(text, program, called, environment, wrapper)
+                     for text in args.workload)),
         profile=os.path.abspath(args.profile or f"{program}.startup"),
         output=os.path.abspath(args.output or f"{program}{programs.TRIED}"),
         recordings=args.recordings, data=args.data, modules=tuple(args.module), until=args.until,
@@ -144,10 +167,18 @@ def run(args: argparse.Namespace) -> int:
     for path in (plan.profile, plan.output):
         if os.path.realpath(path) == program:
             args.usage_error(f"{path} is the program itself; --in-place replaces it")
-    messages = errors.Diagnostics(at_once=True)
-    search = Search(program, args.link, args.link_log, args.build, args.build_folder,
-                    diagnostics=messages)
-    outcome = trial.run(plan, search.find(), messages)
+    with ExitStack() as stack:
+        def search(file: str) -> "LinkCommand":
+            is_program = file == program
+            return Search(file, args.link if is_program else None, args.link_log,
+                          args.build if is_program else None, args.build_folder,
+                          diagnostics=messages, stack=stack).find()
+
+        link = search(program)
+        libraries, missing = own_libraries.find(program, environment, search)
+        plan = replace(plan, own_libraries=tuple(libraries))
+        outcome = trial.run(plan, link, messages)
+        outcome.missing += missing
     good = outcome.good(plan)
     replaced = args.in_place and good
     if replaced:
