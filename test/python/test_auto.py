@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import auto_project
 import pytest
 from abilities import needs
-from frontload.auto import trial, verdict
+from frontload.auto import outcome, verdict
 from frontload.profile import format as profile
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -179,7 +179,7 @@ def test_a_program_that_does_something_else_with_a_front_fails(cli, auto, app, s
     ((10, 5_000_000), (11, 831_000), True), ((2, 143_360), (1, 143_360), True)])
 def test_a_gain_is_one_of_time(before, after, less):
     names = "major_faults", "read_bytes"
-    assert trial._is_less(dict(zip(names, before, strict=True)),
+    assert outcome.is_less(dict(zip(names, before, strict=True)),
                           dict(zip(names, after, strict=True))) is less
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import auto_project
 import pytest
 from abilities import needs
+from frontload.auto import advice, build_folder, objects
 from frontload.auto.link_sources import Search
 from frontload.base.errors import Failure
 from linking import check_run
@@ -111,6 +112,13 @@ def test_libtools_script_and_the_library_behind_it(auto, run, tmp_path):
     assert found["link"]["source"].endswith("and libtool")
     assert [each["same"] for each in found["comparisons"]] == [True, True]
     assert [each["name"] for each in found["libraries"]] == ["libparts.so.0"]
+    # What to add goes through libtool, which sets where the library is.
+    *_, record, again = found["advice"]["steps"]
+    assert record["lines"][0].startswith(
+        f"{source}/libtool --mode=execute frontload record -o traces --module=libparts.so.0.0.0 "
+        f"-- {source}/app")
+    assert record["lines"][-1].endswith("startup/libparts.so.startup")
+    assert again["lines"][0] == f"rm {source}/app {source}/.libs/libparts.so.0.0.0"
     assert found["libraries"][0]["output"] == str(
         source / ".libs/app.front.lib/libparts.so.0")
     after = state(source)
@@ -137,6 +145,32 @@ def test_a_library_of_the_build_gets_a_front_by_default(auto, cli, tmp_path):
     assert not found["libraries"] and "a front of libparts.so.1: " in "".join(
         f"{each['what']}: {each['why']}" for each in found["missing"])
     assert not Path(f"{app}.front.lib").exists()
+
+
+@pytest.mark.parametrize("system", ["make", "CMake", pytest.param("Meson", marks=needs(
+    "program:meson"))])
+def test_objects_with_sections_are_built_in_a_copy(tmp_path, tools, system):
+    """By the commands that the output has; the build stays as it was."""
+    source = auto_project.write(tmp_path / "a source", {
+        "make": "Makefile", "CMake": "CMakeLists.txt", "Meson": "meson.build"}[system])
+    for path in (source / "CMakeLists.txt", source / "meson.build"):
+        if path.exists():
+            path.write_text(path.read_text().replace("-ffunction-sections -fdata-sections", "")
+                            .replace("'-ffunction-sections', '-fdata-sections'", ""))
+    app = {"make": lambda: auto_project.with_make(source),
+           "CMake": lambda: auto_project.with_cmake(source, source / "out", "Ninja"),
+           "Meson": lambda: check_run("meson", "setup", source / "out", source) and check_run(
+               "ninja", "-C", source / "out") and source / "out/app"}[system]()
+    before = state(source)
+    folder = build_folder.of_program(str(app), str(app.parent))
+    build, again = advice.build_with_sections(folder, str(app), advice.Training("{} now"))
+    check_run("sh", "-c", build)
+    assert state(source) == before
+    program = Path(f"{source}.sections/app")
+    assert again == f"frontload auto -- '{program}' now" and program.exists()
+    with ExitStack() as stack:
+        link = Search(str(program), stack=stack).find()
+    assert objects.look(objects.inputs(link.expanded(), link.directory)).lost() == ""
 
 
 @needs("program:cargo")

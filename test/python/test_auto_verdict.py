@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import auto_project
 import pytest
-from frontload.auto import trial, verdict
-from frontload.auto.trial import Outcome
+from frontload.auto import verdict
+from frontload.auto.outcome import Outcome
+from frontload.auto.workload import Comparison
 from frontload.base.errors import Failure
 from frontload.measure import rounds
 from frontload.measure.conditions import SELECTIVELY_COLD, WARM
@@ -65,7 +66,7 @@ def test_the_sentence(counts, good, said):
 
 def test_a_program_that_does_something_else_is_not_usable():
     outcome = Counted((80, 5), (0.6, 0.02))
-    outcome.comparisons = [trial.Comparison("app", False, "exit status 1, not exit status 0")]
+    outcome.comparisons = [Comparison("app", False, "exit status 1, not exit status 0")]
     assert verdict.sentence(PLAN, outcome) == "not usable: app: exit status 1, not exit status 0"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontload.auto.asked_make import LIBTOOL_FOLDER
 from frontload.auto.build_folder import NAMES, Folder, Target
 from frontload.base import tools
 from frontload.base.errors import EXIT_VERDICT, Failure
@@ -36,12 +37,14 @@ class Step:
 class Training:
     """How the program is started for a recording. `command`: as typed in a shell, with {} for the
     program; `options`: of frontload record, for the end of startup; `data`: also record data;
-    `prefetch`: the program asks for its front."""
+    `prefetch`: the program asks for its front; `libraries`: files of the same build, recorded as
+    well."""
 
     command: str = "{} --version"
     options: tuple[str, ...] = ()
     data: bool = False
     prefetch: bool = False
+    libraries: tuple[str, ...] = ()
 
     def words(self) -> list[str]:
         try:
@@ -55,14 +58,16 @@ class Training:
         """The program's arguments, for tools that start it in their own way."""
         return self.command.partition("{}")[2].strip()
 
-    def recorded(self, program: str) -> tuple[str, ...]:
-        """The commands that record `program`, which is already quoted."""
+    def recorded(self, program: str, below: str = "") -> tuple[str, ...]:
+        """The commands that record `program`, which is already quoted, `below` another command."""
         command = self.command.replace("{}", program)
         # A command before {} may change the user, who then writes traces of data himself.
         open_to_all = self.data and os.geteuid() == 0 and not self.command.startswith("{}")
+        modules = [f"--module={os.path.basename(each)}" for each in self.libraries]
         return (*(["install -d -m 1777 traces"] if open_to_all else []), *(
-            f"{shlex.join(['frontload', 'record', *data, '-o', 'traces', *self.options])} -- "
-            f"{command}".rstrip() for data in ([], ["--data"])[:1 + self.data]))
+            f"{below}{shlex.join(['frontload', 'record', *data, '-o', 'traces', *modules])} "
+            f"{shlex.join([*self.options, '--'])} {command}".rstrip()
+            for data in ([], ["--data"])[:1 + self.data]))
 
 
 @dataclass(frozen=True)
@@ -192,15 +197,22 @@ def _with_profile(folder: Folder, output: str, training: Training, how_to: str, 
     repeated."""
     profiles = os.path.join(_where(folder), PROFILE_FOLDER)
     path = _profile_path(folder, output)
-    program = shlex.quote(built)
+    # libtool's script, which sets what .libs/app needs, stands for the program.
+    folder_of, name = os.path.split(built)
+    by_libtool = os.path.basename(folder_of) == LIBTOOL_FOLDER
+    script = os.path.join(os.path.dirname(folder_of), name) if by_libtool else built
+    below = f"{shlex.quote(os.path.join(folder.build, 'libtool'))} --mode=execute " * by_libtool
+    program = shlex.quote(script)
     return Advice(path, how_to, (
         Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
         *_for_prefetch(training),
         Step("build for the recording", first),
         Step("record, with what your users do; then check the profile in",
-             (*training.recorded(program),
-              _profile(output, path, f"{built}.map" if training.data else None))),
-        Step("link again, with the front", (f"rm {program}", *again))))
+             (*training.recorded(program, below),
+              _profile(output, path, f"{built}.map" if training.data else None),
+              *(_profile(each, _profile_path(folder, each)) for each in training.libraries))),
+        Step("link again, with the front", (shlex.join(["rm", script, *training.libraries]),
+                                            *again))))
 
 
 def _for_prefetch(training: Training) -> list[Step]:
@@ -369,9 +381,12 @@ def build_with_sections(folder: Folder, output: str, training: Training) -> tupl
     """Commands that build the program in a copy, with a section for each function and datum, and
     try that; none for builds that we cannot repeat."""
     source, copy = _where(folder), f"{_where(folder)}.sections"
-    given = {"cmake": f"cmake -S {shlex.quote(source)} -B {shlex.quote(copy)} "
-                      f"-DCMAKE_C_FLAGS='{_SECTIONS}' -DCMAKE_CXX_FLAGS='{_SECTIONS}' && "
-                      f"cmake --build {shlex.quote(copy)}",
+    settings = {each.where.split()[0]: each.text for each in folder.flags}
+    cmake = [f"-D{name}=" + " ".join(filter(None, (settings.get(name), _SECTIONS)))
+             for name in ("CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS")]
+    given = {"cmake": shlex.join(["cmake", "-G", folder.generator, "-S", source, "-B", copy,
+                                  f"-DCMAKE_BUILD_TYPE={folder.build_type}", *cmake])
+                      + f" && cmake --build {shlex.quote(copy)}",
              "meson": f"meson setup {shlex.quote(copy)} {shlex.quote(source)} "
                       f"-Dc_args='{_SECTIONS}' -Dcpp_args='{_SECTIONS}' && "
                       f"ninja -C {shlex.quote(copy)}"}.get(folder.system)
@@ -379,11 +394,13 @@ def build_with_sections(folder: Folder, output: str, training: Training) -> tupl
     if folder.system in ("make", "autotools"):
         # The copied programs are built already, by the same Makefile.
         cc, cxx = _settings_of_sections(folder)
-        given = (f"cp -a {shlex.quote(built)} {shlex.quote(copy)} && cd {shlex.quote(copy)} && "
-                 f"make clean && make {cc} {cxx}")
+        make = f"make -C {shlex.quote(copy)}"
+        anew = (f"{make} clean && {make}" if folder.has_clean or folder.system == "autotools"
+                else f"{make} -B")
+        given = f"cp -a {shlex.quote(built)} {shlex.quote(copy)} && {anew} {cc} {cxx}"
     if given is None:
         return ()
-    program = os.path.join(copy, os.path.relpath(output, built))
+    program = os.path.join(copy, os.path.relpath(output, built)).replace(f"/{LIBTOOL_FOLDER}/", "/")
     command = training.command.replace("{}", shlex.quote(program))
     return given, f"frontload auto -- {command}"
 

@@ -24,7 +24,7 @@ _OBJECTS = (".o", ".lo", ".a", ".la", ".obj")
 _MAX_OBJECTS = 20_000  # as arguments they must stay below Linux's limit of some megabytes
 _MAX_FOLDERS = 4  # above the program
 _SECONDS = 60
-_LIBTOOL_FOLDER = ".libs"  # has the programs and libraries that libtool links
+LIBTOOL_FOLDER = ".libs"  # has the programs and libraries that libtool links
 _SILENT = "--silent", "--quiet"
 
 
@@ -48,7 +48,7 @@ def links(program: str) -> Iterator[LinkCommand]:
 def _targets(path: str) -> list[str]:
     """What make may call this file."""
     folder, name = os.path.split(path)
-    if os.path.basename(folder) != _LIBTOOL_FOLDER:
+    if os.path.basename(folder) != LIBTOOL_FOLDER:
         return [path]
     above = os.path.dirname(folder)
     if ".so" in name:
@@ -59,7 +59,7 @@ def _targets(path: str) -> list[str]:
 def _objects(folder: Path) -> list[str]:
     found: list[str] = []
     for inside, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in (".git", _LIBTOOL_FOLDER)]
+        folders[:] = [name for name in folders if name not in (".git", LIBTOOL_FOLDER)]
         found += [os.path.relpath(os.path.join(inside, name), folder) for name in names
                   if name.endswith(_OBJECTS)]
     return sorted(found)[:_MAX_OBJECTS]

@@ -57,6 +57,7 @@ class Folder:
     build: str = ""  # empty if there is none
     other_builds: list[str] = field(default_factory=list)
     generator: str = ""
+    build_type: str = ""
     has_clean: bool = False  # the Makefile can remove what was built
     configured: str = ""  # the arguments of its configure script, as in a shell
     compilers: list[Compiler] = field(default_factory=list)
@@ -142,7 +143,8 @@ def _read_cmake(folder: Folder) -> None:
         entries = dict(_ENTRY.findall(_text_of(cache)))
         folder.source = entries.get("CMAKE_HOME_DIRECTORY", folder.source)
         folder.generator = entries.get("CMAKE_GENERATOR", "")
-        built = entries.get("CMAKE_BUILD_TYPE", "").upper()
+        folder.build_type = entries.get("CMAKE_BUILD_TYPE", "")
+        built = folder.build_type.upper()
         folder.flags = [Flags(f"{name} in {cache}", value)
                         for name, value in sorted(entries.items())
                         if value and (match := _FLAG_ENTRIES.fullmatch(name))

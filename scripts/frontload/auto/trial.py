@@ -10,30 +10,26 @@ after   linked with the profile; and so are the libraries of the same build
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from frontload.auto import advice, linker_options, objects, programs, relink
 from frontload.auto.link_command import LinkCommand
-from frontload.auto.linker_options import Hindrance
-from frontload.auto.objects import Sections
+from frontload.auto.outcome import DISK, Outcome, Plan, is_less
 from frontload.auto.own_libraries import Library
 from frontload.auto.relink import Options
-from frontload.auto.workload import Comparison, Workload, compare, named_as
+from frontload.auto.workload import Workload, compare, named_as
 from frontload.base import errors, files, packages, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Diagnostics, Failure
 from frontload.base.missing import Missing
 from frontload.base.ready import TIMED_OUT, Ready
 from frontload.base.scratch import scratch_folder
-from frontload.device import kinds
-from frontload.device.kinds import Device
 from frontload.elf import dependencies
 from frontload.elf import file as elf
 from frontload.measure import prediction
-from frontload.measure.conditions import SELECTIVELY_COLD, WARM
+from frontload.measure.conditions import WARM
 from frontload.measure.prediction import Document
 from frontload.profile import coverage, front_report, merge, trace
 from frontload.profile import format as profile
@@ -42,158 +38,8 @@ from frontload.profile.startup_profile import Profile
 from frontload.recording import run as recording
 from frontload.recording.watched import Watched
 
-if TYPE_CHECKING:
-    from frontload.measure.measurement import Measurement
-    from frontload.measure.prediction import Figures as Predicted
-    from frontload.measure.results import Figure
-
-    Figures = dict[str, Figure]
-
-_DISK = "hdd"  # fronts are judged on this device
 # A recording with data may last this many times longer, because the program is slower.
 _DATA_SLOWDOWN = 40
-# A front is worth it if reads take at most this share of their time.
-_LESS_TIME = 0.9
-# Memory alone is worth a front if the peak falls to this share, and by so many bytes.
-_LESS_MEMORY, _LEAST_MEMORY = 0.9, 1_000_000
-
-
-@dataclass(frozen=True)
-class Plan:
-    program: str
-    workloads: tuple[Workload, ...]
-    profile: str  # the path to write it to
-    output: str  # the path of the program with a front
-    recordings: int = 3
-    data: bool | None = None  # None: if valgrind is available
-    modules: tuple[str, ...] = ()
-    until: str | None = None  # a function
-    ready: Ready | None = None  # otherwise
-    prefetch: bool = False
-    min_match: float = 80.0
-    min_coverage: float = 95.0
-    runs: int = 10  # of the measurement; 0: do not measure
-    device: Device | None = None  # a separate device to measure on
-    beside: tuple[str, ...] = ()  # files that the program needs beside it there
-    compare: bool = True
-    keep: str | None = None  # a folder for traces and map
-    built_in: str | None = None  # the folder of the build command, if one was given
-    own_libraries: tuple[Library, ...] = ()  # that get a front as well
-
-    @property
-    def library_folder(self) -> str:
-        """The folder for the libraries with fronts: it can be in LD_LIBRARY_PATH."""
-        return f"{self.output}.lib"
-
-    @property
-    def ready_unrecorded(self) -> Ready | None:
-        """The end of startup in unrecorded runs."""
-        return replace(self.ready or Ready(), function=self.until) if self.until else self.ready
-
-    @property
-    def has_end(self) -> bool:
-        """Whether startup ends before the program does."""
-        return self.ready_unrecorded is not None and self.ready_unrecorded.can_be_seen
-
-    def record_options(self) -> tuple[str, ...]:
-        """The options of `frontload record` that record the same."""
-        ready = self.ready or Ready()
-        # With --until alone, the program would keep running.
-        ends = [f"--until={self.until}", f"--timeout={ready.timeout:g}"] if self.until else []
-        return tuple(dict.fromkeys([*ends, *ready.options()]))
-
-
-@dataclass
-class Outcome:
-    link: LinkCommand
-    sections: Sections
-    hindrances: list[Hindrance]
-    before: programs.Program
-    after: programs.Program = field(init=False)
-    names: int = 0
-    has_data: bool = False
-    report: coverage.Report = field(init=False)
-    comparisons: list[Comparison] = field(default_factory=list)
-    measurement: "Measurement | None" = None
-    prediction: Document | None = None
-    libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules and libraries
-    missing: list[Missing] = field(default_factory=list)
-
-    def placed(self, plan: Plan) -> bool:
-        return coverage.suffices(self.report, plan.min_coverage, plan.min_match)
-
-    def differs(self) -> bool:
-        return any(each.same is False for each in self.comparisons)
-
-    def measured(self, condition: str) -> "tuple[Figures, Figures] | None":
-        """The figures of both that were measured in a condition."""
-        if self.measurement is None or condition not in self.measurement.plan.conditions:
-            return None
-        from frontload.measure.results import figures
-
-        before, after = (figures(self.measurement.of(name, condition))
-                         for name in ("before", "after"))
-        return before, after
-
-    def measured_gain(self) -> bool | None:
-        """Whether a cold start waits less for its reads here, by the counts; None if unknown."""
-        both = self.measured(SELECTIVELY_COLD)
-        return both and _is_worth_it(*({name: each["median"] for name, each in figures.items()}
-                                       for figures in both))
-
-    def on_disk(self) -> "list[Predicted] | None":
-        """The predicted figures of both on a disk."""
-        return self.prediction and [
-            each["devices"][_DISK] for each in self.prediction["variants"]]
-
-    def predicted_gain(self) -> bool | None:
-        both = self.on_disk()
-        return None if both is None else _is_worth_it(*both)
-
-    def memory(self) -> tuple[float, float] | None:
-        """The peak memory of both in bytes, warm: what a start needs at least."""
-        both = self.measured(WARM)
-        return both and (both[0]["max_rss_bytes"]["median"], both[1]["max_rss_bytes"]["median"])
-
-    def _saves_memory(self) -> bool:
-        """Whether that alone is worth a front, which no start may pay for."""
-        memory, disk = self.memory(), self.on_disk()
-        return (memory is not None and disk is not None
-                and memory[1] <= min(_LESS_MEMORY * memory[0], memory[0] - _LEAST_MEMORY)
-                and disk[1]["seconds"] <= disk[0]["seconds"])
-
-    def gain(self, plan: Plan) -> bool | None:
-        """Whether a cold start has its pages faster: on the user's device as measured, otherwise by
-        prediction, because on a device that reads megabytes ahead no layout makes a
-        difference."""
-        measured, predicted = self.measured_gain(), self.predicted_gain()
-        if measured is not None and (plan.device or predicted is None):
-            return measured
-        return self._saves_memory() if predicted is False else predicted
-
-    def good(self, plan: Plan) -> bool:
-        return self.placed(plan) and not self.differs() and self.gain(plan) is not False
-
-
-def _is_worth_it(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    return _is_less(before, after) and _seconds(after) <= _LESS_TIME * _seconds(before)
-
-
-def _is_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether a start's reads take less time on a disk (fewer faults with more bytes may take
-    more), or both counts are lower. Without a byte count, the faults decide."""
-    return _seconds(after) < _seconds(before) or (
-        after["major_faults"] < before["major_faults"]
-        and after.get("read_bytes", 0) <= before.get("read_bytes", 0))
-
-
-def _seconds(counts: Mapping[str, Any]) -> float:
-    """What these reads take on a disk, as predicted or from the counts."""
-    if "seconds" in counts:
-        return counts["seconds"]
-    disk = kinds.find(_DISK)
-    return (counts["major_faults"] / disk.iops
-            + counts.get("read_bytes", 0) / disk.bytes_per_second)
 
 
 def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
@@ -303,8 +149,8 @@ def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path], t
                                                  min_match=plan.min_match),
                    folder.parent, diagnostics)
     found = _predicted(library.path, output, mine, library.path)
-    before, after = (each["devices"][_DISK] for each in found["variants"])
-    if _is_less(before, after):
+    before, after = (each["devices"][DISK] for each in found["variants"])
+    if is_less(before, after):
         library.output = os.path.join(plan.library_folder, library.name)
     else:
         os.unlink(output)

@@ -10,8 +10,8 @@ from frontload.auto import advice, build_folder
 from frontload.auto.advice import Advice, Training
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
+from frontload.auto.outcome import Outcome, Plan
 from frontload.auto.own_libraries import SEARCHED
-from frontload.auto.trial import Outcome, Plan
 from frontload.base import console, files
 from frontload.base.errors import count, percent, printable
 from frontload.measure.conditions import SELECTIVELY_COLD, WARM
@@ -81,7 +81,8 @@ def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice, Training]:
     command = shlex.join(workload.words).replace("'{}'", "{}")
     if os.path.basename(workload.called) != os.path.basename(plan.program):
         command = command.replace("{}", shlex.quote(workload.called))
-    training = Training(command, plan.record_options(), outcome.has_data, plan.prefetch)
+    training = Training(command, plan.record_options(), outcome.has_data, plan.prefetch,
+                        tuple(each.path for each in plan.own_libraries))
     return folder, advice.advise(folder, plan.program, training), training
 
 
@@ -117,7 +118,8 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
                      f"{round(report.density * report.front_size):,} bytes are left of "
                      f"{report.front_size:,}")
         if commands := advice.build_with_sections(folder, plan.program, training):
-            lines += ["to try that, in a copy:", *(f"     {each}" for each in commands)]
+            lines += ["to try that, in a copy (add other settings of yours):",
+                      *(f"     {each}" for each in commands)]
     for each in outcome.hindrances:
         if each.remedy:
             lines.append(f"left out of the link: {each.option}: {each.why}; {each.remedy}"

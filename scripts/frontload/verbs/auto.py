@@ -136,6 +136,7 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.auto import launched, own_libraries, programs, trial, verdict, workload
     from frontload.auto.link_sources import Search
+    from frontload.auto.outcome import Plan
 
     messages = errors.Diagnostics(at_once=True)
     called, environment, wrapper = args.program or words[0], {}, ""
@@ -150,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
     if not programs.is_elf(program):
         raise Failure(f"{called}: is not an ELF program but a script or something else",
                       note="name the program that it runs: --program APP")
-    plan = trial.Plan(
+    plan = Plan(
         program=program,
         workloads=(workload.read(words, program, called, environment),
                    *(workload.parse(text, program, called, environment, wrapper)
