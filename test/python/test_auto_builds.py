@@ -205,3 +205,15 @@ def test_a_script_of_the_project_starts_the_program(auto, make_build):
     assert "exit status 3" in found["comparisons"][0]["detail"]
     assert found["comparisons"][0]["workload"].endswith("fail 'a b'")
     assert f"it starts {app}" in found["stderr"]
+
+
+def test_a_folder_with_very_many_objects_is_no_obstacle(make_build):
+    """As arguments of make, all of them would be longer than Linux permits."""
+    app = make_build()
+    deep = app.parent / "/".join(["d" * 200] * 15)
+    deep.mkdir(parents=True)
+    for number in range(1000):
+        (deep / f"{number}.o").touch()
+    with ExitStack() as stack:
+        assert Search(str(app), stack=stack).find().arguments == (
+            "cc", "main.o", "parts.o", "-o", "app")

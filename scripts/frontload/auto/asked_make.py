@@ -9,6 +9,7 @@ libtool  prints `libtool --mode=link gcc ... -o app`, which is no link yet. libt
          of .libs/app
 """
 
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from frontload.base.processes import run
 
 _MAKEFILES = "GNUmakefile", "makefile", "Makefile"
 _OBJECTS = (".o", ".lo", ".a", ".la", ".obj")
-_MAX_OBJECTS = 20_000  # as arguments they must stay below Linux's limit of some megabytes
+_MAX_CHARACTERS = 500_000  # of arguments: Linux's limit is some megabytes, with the environment
 _MAX_FOLDERS = 4  # above the program
 _SECONDS = 60
 LIBTOOL_FOLDER = ".libs"  # has the programs and libraries that libtool links
@@ -62,7 +63,9 @@ def _objects(folder: Path) -> list[str]:
         folders[:] = [name for name in folders if name not in (".git", LIBTOOL_FOLDER)]
         found += [os.path.relpath(os.path.join(inside, name), folder) for name in names
                   if name.endswith(_OBJECTS)]
-    return sorted(found)[:_MAX_OBJECTS]
+    found.sort(key=lambda path: (path.count("/"), path))
+    ends = itertools.accumulate(len(path) + len("-W") + 1 for path in found)
+    return [path for path, end in zip(found, ends, strict=True) if end <= _MAX_CHARACTERS]
 
 
 def _printed(text: str, folder: str, source: str) -> Iterator[LinkCommand]:

@@ -6,8 +6,8 @@
  3. a folder above the program that Ninja built (CMake's, Meson's)
  4. a folder above the program that CMake's Makefiles built: CMakeFiles/TARGET.dir/link.txt
  5. a build that is watched (--build): watched_build.py
- 6. make, which is asked what it would do: asked_make.py
- 7. cargo, which is asked to keep the objects: asked_cargo.py
+ 6. cargo, which is asked to keep the objects: asked_cargo.py
+ 7. make, which is asked what it would do: asked_make.py
 
 If no place has the command, the message lists what each place had.
 """
@@ -49,7 +49,7 @@ class Search:
 
     def find(self) -> LinkCommand:
         for source in (self._given, self._logged, self._ninja, self._makefiles, self._watched,
-                       self._make, self._cargo):
+                       self._cargo, self._make):
             found = [link for link in source() if same_file(link.output, self.program)]
             if found:
                 return found[-1]
