@@ -91,7 +91,8 @@ class Outcome:
     report: coverage.Report = field(init=False)
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: "Measurement | None" = None
-    prediction: Document | None = None
+    prediction: Document | None = None  # of the program and its own libraries
+    alone: "list[Predicted] | None" = None  # of the program alone, on a disk
     libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules and libraries
     missing: list[Missing] = field(default_factory=list)
 

@@ -87,6 +87,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
                 own = stack.enter_context(relink.linked(link, beside, Options(own_linker=True),
                                                         scratch, diagnostics))
             outcome.prediction = _predicted(own, after, mine, plain)
+            outcome.alone = [each.copy() for each in outcome.on_disk() or ()]
         for module in plan.modules:
             path = _write_library_profile(plan, module, traces, diagnostics)
             outcome.libraries[module] = path

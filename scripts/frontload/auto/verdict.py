@@ -10,7 +10,7 @@ from frontload.auto import advice, build_folder
 from frontload.auto.advice import Advice, Training
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
-from frontload.auto.outcome import Outcome, Plan
+from frontload.auto.outcome import Outcome, Plan, is_less
 from frontload.auto.own_libraries import SEARCHED
 from frontload.base import console, files
 from frontload.base.errors import count, percent, printable
@@ -18,6 +18,7 @@ from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 
 if TYPE_CHECKING:
     from frontload.measure.measurement import Measurement
+    from frontload.measure.prediction import Figures as Predicted
     from frontload.measure.results import Figure
 
 _TELLING = 0.02  # a smaller change of memory is not mentioned
@@ -41,16 +42,19 @@ def sentence(plan: Plan, outcome: Outcome) -> str:
         found.append(f"{'cold start' if warm else 'the reads of a cold start'} "
                      f"{_change(before, after)} s on a disk")
     elif disk:
-        before, after = (round(each["requests"]) for each in disk)
-        found.append(f"{outcome.before.size / 1e6:.3g} MB program")
-        found.append(f"{before} requests either way" if before == after else
-                     f"{before} requests without a front, {after} with one")
+        found += [f"{outcome.before.size / 1e6:.3g} MB program", _requests(*disk)]
     elif both := outcome.measured(SELECTIVELY_COLD):
         before, after = (each["major_faults"]["median"] for each in both)
         found.append(f"{before:.0f} → {after:.0f} major faults")
     if memory and good and abs(memory[1] - memory[0]) >= _TELLING * memory[0]:
         found.append(f"peak memory {_change(*(each / 1e6 for each in memory))} MB")
     return f"{'worth it' if good else 'not worth it'}: {', '.join(found)}"
+
+
+def _requests(before: "Predicted", after: "Predicted") -> str:
+    one, other = (round(each["requests"]) for each in (before, after))
+    return (f"{one} requests either way" if one == other else
+            f"{one} requests without a front, {other} with one")
 
 
 def _change(before: float, after: float) -> str:
@@ -107,6 +111,10 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
         *(f"library with a front: {each.output}, with the profile {each.profile}" if each.output
           else f"{each.name} gets no front: a start would not wait less for it"
           for each in plan.own_libraries if each.profile),
+        *([f"without its libraries, the program has "
+           f"{_requests(*outcome.alone)}: a front for them alone is better"]
+          if outcome.alone and any(each.output for each in plan.own_libraries)
+          and not is_less(*outcome.alone) else []),
         *([f"to run it: {SEARCHED}={plan.library_folder} {plan.output}"]
           if any(each.output for each in plan.own_libraries) else []),
         *(f"output of {each.workload}: {_same(each.same)}: {each.detail}"
