@@ -301,7 +301,9 @@ def test_a_list_that_is_none_does_no_harm(program, run, contents):
 def learning(listed, calls, build, tmp_path):
     """learning(): a start of `listed`, whose list says that it learns: its system calls."""
     beside = list_of(listed)
-    beside.write_text(beside.read_text().replace("runs 1\n", "runs 1\nlearn yes\n"))
+    itself = listing.read(beside)
+    itself.learns = True
+    beside.write_bytes(listing.to_bytes(itself))
     (tmp_path / "state").mkdir()
 
     def start(path=f"{build}/bin:{os.environ['PATH']}", **options):

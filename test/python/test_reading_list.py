@@ -28,8 +28,9 @@ touches = st.builds(Touch, st.integers(0, 9), st.integers(1, 3), st.sampled_from
 lists = st.builds(ReadingList, st.integers(1, 4), st.fixed_dictionaries({}, optional={
     A: st.dictionaries(st.integers(0, 99), touches, min_size=1),
     B: st.dictionaries(st.integers(0, 3), touches, min_size=1)}))
-lists |= st.builds(lambda each, digit: ReadingList(each.runs, each.pages, {
-    file: digit * 64 for file in each.pages if file == B}), lists, st.sampled_from("ab"))
+lists |= st.builds(lambda each, digit, learns: ReadingList(each.runs, each.pages, {
+    file: digit * 64 for file in each.pages if file == B}, learns), lists, st.sampled_from("ab"),
+                   st.booleans())
 
 
 def merged(*parts: ReadingList) -> ReadingList:

@@ -17,8 +17,9 @@ last, ends in a newline. Empty lines and lines that start with `#` mean nothing.
 many starts the list was made from; a list from startup profiles is one start. Up to 8 header lines
 `probe` name an offset and a path: if the pages there are in memory, nothing of the list need be
 asked for. The writer of a list chooses them, evenly in the order of first touch, and sorts them. A
-merged list has its own. A reader ignores other header lines, `key value`, which all stand before
-the first file.
+merged list has its own. A line `learn yes` before them makes a program that the list lies beside
+learn its starts. A reader ignores other header lines, `key value`, which all stand before the first
+file.
 
 A line `file` begins a file. It says what the file was when it was recorded, or when the list was
 made from a startup profile, so that a reader leaves one alone that has changed since:
@@ -106,11 +107,13 @@ class ReadingList:
     runs: int = 0
     pages: dict[File, dict[int, Touch]] = field(default_factory=dict)
     sha256: dict[File, str] = field(default_factory=dict)
+    learns: bool = False
 
     def add(self, other: "ReadingList") -> list[File]:
         """Merges `other` into this one. Returns the files whose time differs in the other list:
         only the newer version is kept."""
         self.runs += other.runs
+        self.learns |= other.learns
         older = []
         known = {file.path: file for file in self.pages}
         for file, touches in other.pages.items():
@@ -169,6 +172,7 @@ def probes(listing: ReadingList) -> list[tuple[str, int]]:
 def to_bytes(listing: ReadingList, in_order: Sequence[File] | None = None) -> bytes:
     """The text; files are requested `in_order` (default: by first touch)."""
     lines = [b"%s %d" % (MAGIC, VERSION), b"runs %d" % listing.runs,
+             *[b"learn yes"] * listing.learns,
              *(b"probe %d %s" % (offset, escape(os.fsencode(path)))
                for path, offset in probes(listing)),
              b"# path, size, time of the last change, build-id; offset+length, rank, runs, how"]
@@ -238,6 +242,8 @@ def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
                 found.pages[file][page] = Touch(rank + index, runs, match[5].decode())
         elif file is None and (match := re.fullmatch(rb"runs (\d{1,9})", line)):
             found.runs = int(match[1])
+        elif file is None and line == b"learn yes":
+            found.learns = True
         elif file is not None or b"\t" in line:
             raise bad("is neither a file nor a range of one")
     if not found.runs:
