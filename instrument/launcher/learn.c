@@ -331,13 +331,6 @@ static int open_new(const char *path) {
   }
 }
 
-static bool write_all(int fd, const char *text, size_t size) {
-  for (ssize_t part; size; text += part, size -= (size_t)part)
-    if ((part = write(fd, text, size)) <= 0)
-      return false;
-  return true;
-}
-
 /* Merges what was seen with the old list, and replaces that. Returns 0 or an errno. */
 static int write_list(struct learner *learner, struct watch *watch) {
   char path[PATH_MAX + 4], *text = NULL;
@@ -360,12 +353,13 @@ static int write_list(struct learner *learner, struct watch *watch) {
     free(text);
     text = NULL;
   }
-  errno = ENOMEM;
-  const bool is_written = text && write_all(fd, text, size);
-  int error = is_written ? 0 : errno;
-  free(text);
-  if (close(fd) != 0 && !error)
+  FILE *to = fdopen(fd, "w");
+  int error = text && to ? 0 : ENOMEM;
+  if (!error && fwrite(text, 1, size, to) != size)
     error = errno;
+  if ((to ? fclose(to) : close(fd)) != 0 && !error)
+    error = errno;
+  free(text);
   if (!error && rename(path, learner->start->list->path) != 0)
     error = errno;
   if (error)
