@@ -415,7 +415,9 @@ void learn_here(const struct start *start) {
 static void learn(void *start) { learn_here(start); }
 
 bool learn_apart(struct start *start) {
-  return run_apart("frontload-learn", start->verbose, learn, start);
+  static const char name[] = "frontload-learn";
+  return run_apart(name, start->verbose, learn, start) ||
+         run_beside_process_1(name, start->verbose, learn, start);
 }
 
 /* Whether only this user can enter the folder. Not for a program with rights that its caller

@@ -110,6 +110,20 @@ bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *
   return true;
 }
 
+bool run_beside_process_1(const char *name, bool keeps_stderr, void (*work)(void *),
+                          void *argument) {
+  if (sys_getpid() != 1)
+    return false;
+  if (fork_without_signal() == 0) {
+    let_go(!keeps_stderr);
+    SYS(prctl, PR_SET_NAME, name);
+    work(argument);
+    for (;;)
+      SYS(ppoll, NULL);
+  }
+  return true;
+}
+
 struct question {
   const char *path;
   const struct device_kind *device;

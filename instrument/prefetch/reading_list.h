@@ -71,6 +71,13 @@ void reading_list_ask_apart(const char *path, const struct device_kind *device,
  * error output. False if there can be none. */
 bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument);
 
+/* The same for process 1, as a container's program is: a child that wait(2) does not report, unless
+ * asked for clones. It sleeps after the work until the kernel ends it with process 1, because
+ * nobody would reap it. `work` must not exec, which would make it a usual child. False in other
+ * processes. */
+bool run_beside_process_1(const char *name, bool keeps_stderr, void (*work)(void *),
+                          void *argument);
+
 /* The text of a list, for callers that merge lists. */
 
 #define READING_LIST_MAGIC "frontload-files 1\n"

@@ -313,3 +313,17 @@ def test_the_command_has_no_child_that_it_does_not_know(learn, build, run, tmp_p
     result = run(*process_1(False), build / "bin/frontload-run", "--verbose", "--learn", "true",
                  env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")})
     assert "process 1" in result.stderr and "left:" not in result.stderr
+
+
+@needs("pid-namespace")
+def test_the_first_process_of_a_container(build, run, lists, data, tmp_path):
+    """It is learnt, too, if it runs on after its start, and has no child that it does not know."""
+    (tmp_path / "state").mkdir()
+    mapped = data("mapped")
+    script = TOUCH + "try: os.waitpid(-1, 0)\nexcept ChildProcessError: print('none')"
+    result = run("unshare", "--pid", "--fork", "--mount-proc", build / "bin/frontload-run",
+                 "--learn", "--", "python3", "-c", script, mapped, "100", data("read"),
+                 tmp_path / "log", env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert result.stdout == "none\n"
+    (path,) = lists()
+    assert touched(path, mapped)[100] == (2, "map")
