@@ -1,19 +1,22 @@
-"""The Python part alone, as pip installs it."""
+"""The Python part alone, and the wheel with the native programs, as pip installs them."""
 
 import os
-import shutil
+import platform
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import elftools
+import platform_wheel as making
 import pytest
 from abilities import needs
 from compiled import kept
 from places import BUILD, ROOT
-from trees import checked, clean_environment, version
+from trees import HERE, PROGRAMS, checked, clean_environment, project, version
 
-SOURCES = [ROOT / name for name in ("scripts", "pyproject.toml", "README.md", "LICENSE")]
+SOURCES = [ROOT / name for name in ("scripts", "pyproject.toml", "README.md", "LICENSE",
+                                    "cmake/packaging/platform_wheel.py")]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
@@ -21,16 +24,8 @@ PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 def wheel() -> Path:
     """The wheel that `pip install .` makes, which is also installed beside it."""
     def make(folder: Path) -> None:
-        copy = folder / "source"  # setuptools writes beside the sources
-        copy.mkdir()
-        for path in SOURCES[1:]:
-            shutil.copy(path, copy)
-        shutil.copytree(SOURCES[0], copy / "scripts",
-                        ignore=shutil.ignore_patterns("__pycache__"))
-        checked(*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder,
-                copy)
         checked(*PIP, "install", "--no-deps", "--no-index", "--target", folder / "installed",
-                *folder.glob("*.whl"))
+                making.pure_wheel(folder))
 
     return next(kept(make, "wheel", sys.executable, *SOURCES, Path(__file__)).glob("*.whl"))
 
@@ -83,3 +78,61 @@ def test_without_the_programs_it_says_what_to_do(command, tmp_path):
     assert "frontload-trace: not found" in said
     for word in ("CMake", "Debian package", "PATH", "FRONTLOAD_BINDIR"):
         assert word in said
+
+
+@pytest.fixture(scope="module")
+def native(installed) -> Path:
+    """A folder with a wheel that has the native programs, the same once more in again/, and a
+    virtual environment in which it is installed, beside pyelftools."""
+    def make(folder: Path) -> None:
+        for to in (folder, folder / "again"):
+            checked(sys.executable, making.__file__, installed.prefix, platform.machine(), to,
+                    env=clean_environment(SOURCE_DATE_EPOCH="1700000000"))
+        checked(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
+        checked(*PIP, "--python", folder / "venv/bin/python", "install", "--no-deps", "--no-index",
+                *folder.glob("*.whl"))
+        packages = next((folder / "venv").glob("lib/python*/site-packages"))
+        (packages / "elftools").symlink_to(Path(elftools.__file__).parent)
+
+    return kept(make, "native-wheel", installed.prefix, *SOURCES, Path(__file__))
+
+
+def test_the_native_wheel_is_for_any_linux_and_reproducible(native):
+    """Its name and its tags promise no libc and no Python of one version."""
+    one, again = (next(folder.glob("*.whl")) for folder in (native, native / "again"))
+    assert one.read_bytes() == again.read_bytes()
+    machine = platform.machine()
+    tags = f"py3-none-manylinux_2_17_{machine}.musllinux_1_1_{machine}"
+    assert one.name == f"frontload-{version()}-{tags}.whl"
+    said = zipfile.ZipFile(one).read(f"frontload-{version()}.dist-info/WHEEL").decode()
+    assert [line.split("-")[-1] for line in said.splitlines() if line.startswith("Tag: ")] == \
+        tags.removeprefix("py3-none-").split(".")
+
+
+def test_pip_installs_a_working_command(native, installed):
+    """It has all that an installation has, and finds the programs without PATH."""
+    venv = native / "venv"
+    brought = {name for name in installed.manifest if (installed.prefix / name).is_file()
+               and not f"{name}/".startswith(making.LEFT_OUT)}
+    assert brought and not [name for name in brought if not (venv / name).is_file()]
+    environment = clean_environment(PATH="/usr/bin:/bin")
+    said = checked(venv / "bin/frontload", "--version", env=environment)
+    assert said.startswith(f"frontload {version()} (LLVM ")
+    # gcc finds the linker by a script in place of a link.
+    said = checked("gcc", f"-B{venv}/lib/frontload/gcc", "-fuse-ld=lld", "-Wl,--version",
+                   env=environment)
+    assert "LLD" in said
+
+
+@needs("ptrace")
+def test_the_installed_command_records_and_checks(native, tmp_path):
+    """From nothing to a checked front, with pyelftools alone."""
+    venv = native / "venv"
+    checked("sh", HERE / "portable-steps", venv / "bin", PROGRAMS, tmp_path / "work",
+            env=clean_environment(PATH="/usr/bin:/bin"))
+
+
+def test_few_packages_come_along():
+    """pip brings one other package; what is large comes with extras."""
+    assert [name.partition(">=")[0] for name in project()["project"]["dependencies"]] == \
+        ["pyelftools"]
