@@ -7,6 +7,8 @@
 // basic blocks are those of the program.
 #pragma once
 
+#include "frontload_or_empty.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"
@@ -32,24 +34,14 @@ struct DebugConnection {
 /// program headers.
 template <class ELFT> DebugConnection readDebugConnection(const llvm::object::ELFFile<ELFT> &elf) {
   DebugConnection found;
-  auto sections = elf.sections();
-  if (!sections) {
-    llvm::consumeError(sections.takeError());
-    return found;
-  }
-  auto names = elf.getSectionStringTable(*sections);
-  if (!names)
-    llvm::consumeError(names.takeError());
+  auto sections = orEmpty(elf.sections());
+  llvm::StringRef names = orEmpty(elf.getSectionStringTable(sections));
   const llvm::StringRef linkName(".gnu_debuglink", sizeof ".gnu_debuglink");
   unsigned notesLeft = 1000; // honest files have some dozens
-  for (const auto &section : *sections) {
+  for (const auto &section : sections) {
     found.hasSymbols |= section.sh_type == llvm::ELF::SHT_SYMTAB && section.sh_size;
-    if (names && names->substr(section.sh_name).starts_with(linkName)) {
-      if (auto contents = elf.getSectionContents(section))
-        found.link = llvm::toStringRef(*contents);
-      else
-        llvm::consumeError(contents.takeError());
-    }
+    if (names.substr(section.sh_name).starts_with(linkName))
+      found.link = llvm::toStringRef(orEmpty(elf.getSectionContents(section)));
     if (section.sh_type != llvm::ELF::SHT_NOTE)
       continue;
     llvm::Error error = llvm::Error::success();

@@ -2,6 +2,7 @@
 #include "program_file.h"
 
 #include "base/machine.h"
+#include "format/frontload_or_empty.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -18,12 +19,7 @@ using namespace frontload;
 using Elf = ELF64LE;
 
 ArrayRef<Elf::Dyn> frontload::dynamicEntries(const ELFFile<Elf> &elf) {
-  auto segments = elf.program_headers();
-  if (!segments) {
-    consumeError(segments.takeError());
-    return {};
-  }
-  for (const Elf::Phdr &segment : *segments)
+  for (const Elf::Phdr &segment : orEmpty(elf.program_headers()))
     if (segment.p_type == ELF::PT_DYNAMIC && segment.p_offset <= elf.getBufSize() &&
         segment.p_filesz <= elf.getBufSize() - segment.p_offset)
       return ArrayRef(reinterpret_cast<const Elf::Dyn *>(elf.base() + segment.p_offset),
@@ -43,13 +39,11 @@ static std::string sonameIn(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries)
     else if (entry.getTag() == ELF::DT_SONAME)
       offset = entry.getVal();
   }
-  auto start = elf.toMappedAddr(table);
-  if (!start) {
-    consumeError(start.takeError());
+  const uint8_t *start = orEmpty(elf.toMappedAddr(table));
+  if (!start)
     return "";
-  }
-  uint64_t room = elf.base() + elf.getBufSize() - *start;
-  StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
+  uint64_t room = elf.base() + elf.getBufSize() - start;
+  StringRef strings(reinterpret_cast<const char *>(start), std::min(room, tableSize));
   return strings.substr(std::min<uint64_t>(offset, strings.size())).split('\0').first.str();
 }
 

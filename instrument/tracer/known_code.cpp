@@ -3,6 +3,7 @@
 #include "known_code.h"
 
 #include "arch.h"
+#include "format/frontload_or_empty.h"
 #include "recorder/program_file.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -191,28 +192,22 @@ static ArrayRef<uint8_t> decompress(ArrayRef<uint8_t> bytes, SmallVectorImpl<uin
 
 static void readUnwindInformation(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
                                   Witnesses &witnesses) {
-  auto names = elf.getSectionStringTable(sections);
-  if (!names)
-    return consumeError(names.takeError());
+  StringRef names = orEmpty(elf.getSectionStringTable(sections));
   // With the end of the string: a name may be as long as the file.
   const StringRef ehFrame(".eh_frame", sizeof ".eh_frame");
   const StringRef debugFrame(".debug_frame", sizeof ".debug_frame");
   BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
-    StringRef name = names->substr(section.sh_name);
+    StringRef name = names.substr(section.sh_name);
     bool isEh = name.starts_with(ehFrame);
     if (section.sh_type == ELF::SHT_NOBITS || !(isEh || name.starts_with(debugFrame)) ||
         !left.take(section.sh_size))
       continue;
-    auto bytes = elf.getSectionContents(section);
-    if (!bytes) {
-      consumeError(bytes.takeError());
-      continue;
-    }
+    ArrayRef<uint8_t> bytes = orEmpty(elf.getSectionContents(section));
     SmallVector<uint8_t, 0> decompressed;
     if (section.sh_flags & ELF::SHF_COMPRESSED)
-      *bytes = decompress(*bytes, decompressed);
-    UnwindReader(*bytes, section.sh_addr, isEh).read(witnesses);
+      bytes = decompress(bytes, decompressed);
+    UnwindReader(bytes, section.sh_addr, isEh).read(witnesses);
   }
   witnesses.settle();
 }
@@ -237,28 +232,22 @@ static void readLoaderCalls(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
     if (!isLoaderArray(section) || arrays.size() == maxArrays)
       continue;
     arrays.push_back(&section);
-    auto places = elf.getSectionContentsAsArray<Elf::Addr>(section);
-    if (places)
-      for (uint64_t place : *places)
-        witnesses.reaches(place);
-    consumeError(places.takeError());
+    for (uint64_t place : orEmpty(elf.getSectionContentsAsArray<Elf::Addr>(section)))
+      witnesses.reaches(place);
   }
   BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
     if (section.sh_type != ELF::SHT_RELA || !(section.sh_flags & ELF::SHF_ALLOC) ||
         !left.take(section.sh_size))
       continue;
-    auto relocations = elf.relas(section);
-    if (relocations)
-      for (const Elf::Rela &relocation : *relocations) {
-        uint32_t type = relocation.getType(/*isMips64EL=*/false);
-        if (type == arch::resolverRelocation ||
-            (type == arch::relativeRelocation && llvm::any_of(arrays, [&](const Elf::Shdr *array) {
-               return relocation.r_offset - array->sh_addr < array->sh_size;
-             })))
-          witnesses.reaches(relocation.r_addend);
-      }
-    consumeError(relocations.takeError());
+    for (const Elf::Rela &relocation : orEmpty(elf.relas(section))) {
+      uint32_t type = relocation.getType(/*isMips64EL=*/false);
+      if (type == arch::resolverRelocation ||
+          (type == arch::relativeRelocation && llvm::any_of(arrays, [&](const Elf::Shdr *array) {
+             return relocation.r_offset - array->sh_addr < array->sh_size;
+           })))
+        witnesses.reaches(relocation.r_addend);
+    }
   }
 }
 
@@ -292,13 +281,9 @@ static void hearLoaderAndBranches(const ELFFile<Elf> &elf, Elf::ShdrRange sectio
 KnownCode frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
                                ArrayRef<CodeRange> claims) {
   Witnesses witnesses(claims);
-  auto sections = elf.sections();
-  if (!sections) {
-    consumeError(sections.takeError());
-    return {std::move(witnesses.known), std::move(witnesses.unwindEnds)};
-  }
-  readUnwindInformation(elf, *sections, witnesses);
+  Elf::ShdrRange sections = orEmpty(elf.sections());
+  readUnwindInformation(elf, sections, witnesses);
   if (!witnesses.known.all())
-    hearLoaderAndBranches(elf, *sections, code, witnesses);
+    hearLoaderAndBranches(elf, sections, code, witnesses);
   return {std::move(witnesses.known), std::move(witnesses.unwindEnds)};
 }

@@ -3,6 +3,7 @@
 
 #include "format/frontload_block_map.h"
 #include "format/frontload_debug_file.h"
+#include "format/frontload_or_empty.h"
 #include "instructions.h"
 #include "known_code.h"
 
@@ -105,24 +106,21 @@ static bool isWritable(Elf::PhdrRange segments, const Elf::Shdr &section) {
 static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
                                              bool &hasWritable) {
   constexpr size_t maxSegments = 64; // honest files have few
-  auto segments = elf.program_headers();
-  if (!segments)
-    consumeError(segments.takeError());
+  auto segments = orEmpty(elf.program_headers()).take_front(maxSegments);
   std::vector<CodeSection> found;
   BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
     constexpr uint64_t wanted = ELF::SHF_ALLOC | ELF::SHF_EXECINSTR;
     if ((section.sh_flags & wanted) != wanted || section.sh_type == ELF::SHT_NOBITS)
       continue;
-    if (segments && isWritable(segments->take_front(maxSegments), section)) {
+    if (isWritable(segments, section)) {
       hasWritable = true;
       continue;
     }
-    auto bytes = elf.getSectionContents(section);
-    if (!bytes) // a hole in a damaged file: its functions cannot be planted, the others can
-      consumeError(bytes.takeError());
-    else if (section.sh_addr + bytes->size() > section.sh_addr && left.take(bytes->size()))
-      found.push_back({section.sh_addr, section.sh_addr + bytes->size(), *bytes});
+    // A hole in a damaged file: its functions cannot be planted, the others can.
+    ArrayRef<uint8_t> bytes = orEmpty(elf.getSectionContents(section));
+    if (section.sh_addr + bytes.size() > section.sh_addr && left.take(bytes.size()))
+      found.push_back({section.sh_addr, section.sh_addr + bytes.size(), bytes});
   }
   llvm::sort(found, [](auto &a, auto &b) { return a.begin < b.begin; });
   uint64_t end = 0;
@@ -165,10 +163,7 @@ static bool hasDynamicSymbol(const ELFFile<Elf> &elf, ArrayRef<StringRef> wanted
   bool isFound = false;
   consumeError(
       visitSymbols(elf, ELF::SHT_DYNSYM, [&](const Elf::Sym &symbol, SymbolNames &names) -> Error {
-        auto name = names.of(symbol);
-        if (!name)
-          return name.takeError();
-        isFound |= llvm::is_contained(wanted, *name);
+        isFound |= llvm::is_contained(wanted, orEmpty(names.of(symbol)));
         return Error::success();
       }));
   return isFound;
@@ -243,23 +238,20 @@ static void dropInside(ArrayRef<CodeSection> code, std::vector<Entry> &entries) 
   });
 }
 
-/// The code from an address to the end of its section.
-static ArrayRef<uint8_t> codeAt(ArrayRef<CodeSection> code, uint64_t address) {
-  const CodeSection *section = sectionAt(code, address);
-  return section ? section->bytes.drop_front(address - section->begin) : ArrayRef<uint8_t>();
-}
-
 /// Adds the blocks of a part of a function; returns whether they fit its symbol and its code.
 static bool takeBlocks(const BBAddrMap::BBRangeEntry &range, std::optional<uint64_t> symbolSize,
-                       ArrayRef<uint8_t> code, BytesLeft &left, std::vector<uint64_t> &starts) {
+                       ArrayRef<CodeSection> code, BytesLeft &left, std::vector<uint64_t> &starts) {
+  const CodeSection *section = sectionAt(code, range.BaseAddress);
+  auto bytes =
+      section ? section->bytes.drop_front(range.BaseAddress - section->begin) : ArrayRef<uint8_t>();
   uint64_t size = 0;
   for (const BBAddrMap::BBEntry &block : range.BBEntries)
     size = std::max(size, uint64_t(block.Offset) + block.Size);
   if (!size)
     return true;
-  if (symbolSize != size || size > code.size() || !left.take(size))
+  if (symbolSize != size || size > bytes.size() || !left.take(size))
     return false;
-  std::vector<uint64_t> offsets = instructionOffsets(code.take_front(size));
+  std::vector<uint64_t> offsets = instructionOffsets(bytes.take_front(size));
   for (const BBAddrMap::BBEntry &block : range.BBEntries) {
     if (!block.Size)
       continue;
@@ -285,18 +277,12 @@ static std::vector<uint64_t> blockStarts(MemoryBufferRef file, ArrayRef<CodeSect
     consumeError(object.takeError());
     return {};
   }
-  auto maps = readBlockMaps(*object);
-  if (!maps) {
-    consumeError(maps.takeError());
-    return {};
-  }
   std::vector<uint64_t> all;
   BytesLeft left(file.getBufferSize());
-  for (const BBAddrMap &map : *maps) {
+  for (const BBAddrMap &map : orEmpty(readBlockMaps(*object))) {
     std::vector<uint64_t> starts;
     bool isRight = llvm::all_of(map.BBRanges, [&](const BBAddrMap::BBRangeEntry &range) {
-      return takeBlocks(range, sizeAt(range.BaseAddress), codeAt(code, range.BaseAddress), left,
-                        starts);
+      return takeBlocks(range, sizeAt(range.BaseAddress), code, left, starts);
     });
     if (isRight)
       llvm::append_range(all, starts);

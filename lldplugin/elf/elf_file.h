@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "frontload_or_empty.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ELFTypes.h"

@@ -136,11 +136,7 @@ public:
 
   /// The contents of a section; empty if they lie outside of the file.
   llvm::StringRef contents(const Shdr &section) const {
-    auto bytes = file.getSectionContents(section);
-    if (bytes)
-      return llvm::toStringRef(*bytes);
-    llvm::consumeError(bytes.takeError());
-    return {};
+    return llvm::toStringRef(orEmpty(file.getSectionContents(section)));
   }
 
   /// Calls `visit(signature, members)` for each COMDAT group, `members` being the indices of its
@@ -149,11 +145,9 @@ public:
     for (const Shdr &section : sectionTable) {
       if (section.sh_type != llvm::ELF::SHT_GROUP || section.sh_info >= syms.size())
         continue;
-      auto words = file.template getSectionContentsAsArray<typename ELFT::Word>(section);
-      if (!words)
-        llvm::consumeError(words.takeError());
-      else if (!words->empty() && (words->front() & llvm::ELF::GRP_COMDAT))
-        visit(name(syms[section.sh_info]), words->drop_front());
+      auto words = orEmpty(file.template getSectionContentsAsArray<typename ELFT::Word>(section));
+      if (!words.empty() && (words.front() & llvm::ELF::GRP_COMDAT))
+        visit(name(syms[section.sh_info]), words.drop_front());
     }
   }
 
@@ -167,17 +161,11 @@ public:
 
   /// Calls `visit` with each relocation in `tables`, as LLVM's Rela, Rel or Crel.
   template <class Visit> void forEachRelocation(Tables tables, Visit visit) const {
-    auto visitAll = [&](auto relocations) {
-      if (!relocations)
-        return llvm::consumeError(relocations.takeError());
-      for (const auto &relocation : *relocations)
-        visit(relocation);
-    };
     for (const Shdr *table : tables)
       if (table->sh_type == llvm::ELF::SHT_RELA)
-        visitAll(file.relas(*table));
+        llvm::for_each(orEmpty(file.relas(*table)), visit);
       else if (table->sh_type == llvm::ELF::SHT_REL)
-        visitAll(file.rels(*table));
+        llvm::for_each(orEmpty(file.rels(*table)), visit);
       else // LLVM's crels() allocates the number in a header, which may be wrong in a damaged file.
         llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
             llvm::arrayRefFromStringRef(contents(*table)), [](uint64_t, bool) {},

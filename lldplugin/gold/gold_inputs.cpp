@@ -1,6 +1,7 @@
 //===- gold_inputs.cpp - the contents of the linker's input files ----------===//
 
 #include "gold/gold_inputs.h"
+#include "frontload_or_empty.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/Archive.h"
 #include <unistd.h>
@@ -18,13 +19,9 @@ static std::map<uint64_t, std::string> memberNames(MemoryBufferRef file) {
   Archive archive(file, error);
   if (!error)
     for (const Archive::Child &child : archive.children(error, /*SkipInternal=*/true)) {
-      Expected<StringRef> name = child.getName(), contents = child.getBuffer();
-      if (name && contents)
-        names[contents->data() - file.getBufferStart()] = *name;
-      if (!name)
-        consumeError(name.takeError());
-      if (!contents)
-        consumeError(contents.takeError());
+      StringRef name = orEmpty(child.getName()), contents = orEmpty(child.getBuffer());
+      if (!name.empty() && contents.data())
+        names[contents.data() - file.getBufferStart()] = name;
     }
   consumeError(std::move(error));
   return names;

@@ -100,14 +100,10 @@ private:
 void completeSegments(MutableArrayRef<char> bytes) {
   StringRef contents(bytes.data(), bytes.size());
   consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) -> Error {
-    auto headers = file.program_headers();
-    if (!headers)
-      return headers.takeError();
     auto sections = file.sections();
-    if (!sections)
-      return sections.takeError();
-    Segments<ELFT>(bytes, *headers, *sections).complete();
-    return Error::success();
+    if (sections)
+      Segments<ELFT>(bytes, orEmpty(file.program_headers()), *sections).complete();
+    return sections.takeError();
   }));
 }
 

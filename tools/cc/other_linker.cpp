@@ -1,6 +1,7 @@
 //===- other_linker.cpp - what another linker can do for a start -----------===//
 
 #include "cc/other_linker.h"
+#include "frontload_or_empty.h"
 #include "profile/profile_file.h"
 #include "program/diagnostics.h"
 #include "program/own_files.h"
@@ -123,12 +124,10 @@ bool addForOtherLinker(const OwnOptions &options, const CompilerCommand &command
                        ArrayRef<const char *> words, StringRef profile, StringRef why,
                        Additions &additions) {
   std::optional<OtherLinker> linker = linkerOf(ask(words, command, "-Wl,--version"));
-  auto note = findOwnLibrary("note.o");
-  if (!note || !linker) {
-    consumeError(note.takeError());
+  const std::string note = orEmpty(findOwnLibrary("note.o"));
+  if (note.empty() || !linker)
     return false;
-  }
-  auto room = open(*note), start = open(ask(words, command, "-print-file-name=crt1.o"));
+  auto room = open(note), start = open(ask(words, command, "-print-file-name=crt1.o"));
   if (!room || !start || !isSameMachine(room->getBuffer(), start->getBuffer()))
     return false;
   std::vector<std::string> added;
@@ -142,10 +141,9 @@ bool addForOtherLinker(const OwnOptions &options, const CompilerCommand &command
       forLinker("--no-warn-symbol-ordering");
       added.push_back("an order of symbols");
     }
-  } else if (auto plugin = findOwnLibrary("frontload-gold.so"); !plugin) {
-    consumeError(plugin.takeError());
-  } else if (linker->kind == Kind::Gold) {
-    forLinker("--plugin=" + *plugin);
+  } else if (std::string plugin = orEmpty(findOwnLibrary("frontload-gold.so"));
+             linker->kind == Kind::Gold && !plugin.empty()) {
+    forLinker("--plugin=" + plugin);
     forLinker("--plugin-opt=profile=" + profile);
     forLinker("--plugin-opt=min-match=0"); // the note is judged
     added.push_back("an order of sections");
@@ -155,22 +153,21 @@ bool addForOtherLinker(const OwnOptions &options, const CompilerCommand &command
     additions.flags.insert(additions.flags.end(), {"-z", "pack-relative-relocs"});
     added.push_back("packed relative relocations");
   }
-  additions.flags.push_back(*note);
+  additions.flags.push_back(note);
   added.push_back("a note");
   bool isStatic = command.libraries.isStatic;
-  auto library = findOwnLibrary(isStatic ? StringRef(prefetchArchive) : "libfrontload-prefetch.so");
-  if (!library) {
-    consumeError(library.takeError());
-  } else if (options.wantsPrefetch && !command.isShared && libc) {
+  std::string library =
+      orEmpty(findOwnLibrary(isStatic ? StringRef(prefetchArchive) : "libfrontload-prefetch.so"));
+  if (!library.empty() && options.wantsPrefetch && !command.isShared && libc) {
     if (isStatic) {
       forLinker("-u");
       forLinker("frontload_prefetch_at_start");
     }
     forLinker("--push-state");
     forLinker("--no-as-needed");
-    additions.flags.push_back(*library);
+    additions.flags.push_back(library);
     forLinker("--pop-state");
-    added.push_back(sys::path::filename(*library).str());
+    added.push_back(sys::path::filename(library).str());
   }
   additions.profileOfNote = profile;
   frontload::note(command.output + ": " + why + ": " + linker->name + " links it, with " +

@@ -40,7 +40,7 @@ Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase
 MapVector<StringRef, SymbolMap::Section> SymbolMap::orderedSections(const ELFObjectFileBase &file) {
   MapVector<StringRef, Section> sections;
   for (ELFSectionRef section : file.sections()) {
-    StringRef name = expectedToOptional(section.getName()).value_or("");
+    StringRef name = orEmpty(section.getName());
     bool isMoved = any_of(
         ArrayRef<StringRef>{".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".eh_frame"},
         [&](StringRef moved) { return name.starts_with(moved); });
@@ -50,20 +50,10 @@ MapVector<StringRef, SymbolMap::Section> SymbolMap::orderedSections(const ELFObj
   return sections;
 }
 
-/// The basic blocks of a file; none if it has no map.
-static std::vector<FunctionBlocks> blocksOf(const ELFObjectFileBase &file) {
-  auto blocks = readBlockMap(file.getMemoryBufferRef());
-  if (blocks)
-    return std::move(*blocks);
-  consumeError(blocks.takeError());
-  return {};
-}
-
 /// A file by its addresses; without segments if they cannot be read, so that nothing is found in
 /// it.
 static LinkedFile linkedFile(const ELFObjectFileBase &file) {
-  auto segments = expectedToOptional(readSegments(file.getData()));
-  return {file.getData(), std::move(segments).value_or(std::vector<FileSegment>())};
+  return {file.getData(), orEmpty(readSegments(file.getData()))};
 }
 
 Expected<SymbolMap> SymbolMap::create(const Build &recordedBuild, const Build &targetBuild) {
@@ -83,8 +73,11 @@ Expected<SymbolMap> SymbolMap::create(const Build &recordedBuild, const Build &t
   for (const auto &[name, section] : orderedSections(recordedFile))
     if (auto found = inTarget.find(name); found != inTarget.end())
       map.sections.push_back({section, found->second});
-  if (std::vector<FunctionBlocks> inBoth = blocksOf(recordedBuild.symbols); !inBoth.empty())
-    map.blocks = BlockPairs(inBoth, blocksOf(targetBuild.symbols), [&](uint64_t address) {
+  auto blocksOf = [](const Build &build) {
+    return orEmpty(readBlockMap(build.symbols.getMemoryBufferRef()));
+  };
+  if (std::vector<FunctionBlocks> inBoth = blocksOf(recordedBuild); !inBoth.empty())
+    map.blocks = BlockPairs(inBoth, blocksOf(targetBuild), [&](uint64_t address) {
       auto symbol = map.symbolAt(address);
       const Symbol *other = symbol != map.recorded.end() && symbol->address == address
                                 ? map.inTarget(*symbol)
