@@ -21,43 +21,35 @@ using namespace llvm;
 
 namespace frontload {
 
-static constexpr uint64_t readahead = 128 << 10, faultAround = 64 << 10, page = 4 << 10;
-
 static constexpr DeviceProfile profiles[] = {
     // A 5400 rpm disk with the file in one place: 1.0 ms from track to track and half a turn, 5.5
     // ms (Hitachi Travelstar 5K320, OEM specification, 4.4.2). This is the 150 requests a second
     // and 80 MB/s of the slow device of bench/race.
-    {"hdd", 1 / 150.0, 80e6, readahead, faultAround, page,
-     "disk of 5400 rpm, 150 requests a second, 80 MB/s", 1, FRONTLOAD_GAP_HDD},
+    {"hdd", 1 / 150.0, 80e6, "disk of 5400 rpm, 150 requests a second, 80 MB/s", 1,
+     FRONTLOAD_GAP_HDD},
     // eMMC 5.1, HS400: 250 MB/s (Samsung's 64 GB part, 2015; 217 MB/s measured by Gateworks on its
     // boards, trac.gateworks.com/wiki/MMC). 11,000 random reads a second are with its command queue
     // full; one at a time, 4,000 to 6,000 are reported.
-    {"emmc", 1 / 5000.0, 250e6, readahead, faultAround, page, "eMMC 5.1, HS400, 250 MB/s", 1,
-     FRONTLOAD_GAP_EMMC},
+    {"emmc", 1 / 5000.0, 250e6, "eMMC 5.1, HS400, 250 MB/s", 1, FRONTLOAD_GAP_EMMC},
     // NVMe, PCIe 3 x4: 19,000 random reads a second at queue depth 1 (data sheet of Samsung's 970
     // EVO Plus), 2.6 GB/s read in sequence at queue depth 2, as readahead does (measured by
     // kitguru.net on a 970 EVO; its 3.5 GB/s take a deeper queue). SATA (870 EVO: 13,000 a second,
     // 560 MB/s) would pay 1.5 times as much for a request, and 5 times as much for a byte.
-    {"ssd", 1 / 19000.0, 2.6e9, readahead, faultAround, page, "NVMe on PCIe 3 x4, 2.6 GB/s", 32,
-     FRONTLOAD_GAP_SSD},
+    {"ssd", 1 / 19000.0, 2.6e9, "NVMe on PCIe 3 x4, 2.6 GB/s", 32, FRONTLOAD_GAP_SSD},
     // 1 Gbit/s Ethernet, of which TCP leaves 118 MB/s; half a millisecond for a round trip and a
     // server that has the file in memory (a round trip in a data centre in J. Dean's "Numbers
     // everyone should know", LADIS 2009).
-    {"nfs", 0.5e-3, 118e6, readahead, faultAround, page,
-     "a server's memory over Ethernet of 1 Gbit/s", 16, FRONTLOAD_GAP_NFS},
+    {"nfs", 0.5e-3, 118e6, "a server's memory over Ethernet of 1 Gbit/s", 16, FRONTLOAD_GAP_NFS},
     // scripts/frontload/device/kinds.py has the same figures, with unlimited bandwidth.
-    {"lazy", 5e-3, 1e12, readahead, faultAround, page, "each read takes 5 ms, 64 at once", 64,
-     FRONTLOAD_GAP_LAZY},
+    {"lazy", 5e-3, 1e12, "each read takes 5 ms, 64 at once", 64, FRONTLOAD_GAP_LAZY},
 };
 
 const DeviceProfile &lazyProfile() { return ArrayRef(profiles).back(); }
 
 DeviceProfile customDevice(double latency, double bandwidth) {
-  DeviceProfile device = {"custom",    latency, bandwidth,     readahead,
-                          faultAround, page,    "as described"};
   // As on the disk, a part of the bytes that could be read during one latency.
-  device.maxGap = std::min<uint64_t>(uint64_t(latency * bandwidth * 3 / 8), FRONTLOAD_GAP_HDD);
-  return device;
+  auto maxGap = std::min<uint64_t>(uint64_t(latency * bandwidth * 3 / 8), FRONTLOAD_GAP_HDD);
+  return {"custom", latency, bandwidth, "as described", 1, maxGap};
 }
 
 ArrayRef<DeviceProfile> deviceProfiles() { return ArrayRef(profiles).drop_back(); }

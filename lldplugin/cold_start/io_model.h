@@ -23,16 +23,16 @@ struct DeviceProfile {
   double latency;
   /// Bytes a second once they come.
   double bandwidth;
-  /// Bytes read around a page fault that finds no page, and at most ahead of a sequential reader.
-  uint64_t readaheadBytes;
-  /// A fault also maps the cached pages in an aligned range of this size.
-  uint64_t faultAroundBytes;
-  uint64_t pageBytes;
   llvm::StringLiteral description;
   /// The number of requests it serves at once, so that their latencies overlap.
   uint64_t parallel = 1;
   /// The largest gap that frontload-run --files also reads.
   uint64_t maxGap = 0;
+  /// Bytes read around a page fault that finds no page, and at most ahead of a sequential reader.
+  uint64_t readaheadBytes = 128 << 10;
+  /// A fault also maps the cached pages in an aligned range of this size.
+  uint64_t faultAroundBytes = 64 << 10;
+  uint64_t pageBytes = 4 << 10;
 
   /// Reading `bytes` in `requests` requests.
   double seconds(uint64_t requests, uint64_t bytes) const {

@@ -13,7 +13,6 @@
 #include "elf/linked_file.h"
 #include "frontload_note.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 #include <optional>
@@ -67,33 +66,32 @@ static void cut(std::vector<FileRange> &ranges, uint64_t bytes) {
 /// Finds the first note in a segment that is not blank, as find_ranges() of
 /// instrument/prefetch/front.c does, and takes its ranges if they are valid. Returns whether there
 /// is one.
-template <endianness Order>
+template <class ELFT>
 static bool takeNote(StringRef notes, ArrayRef<FileSegment> segments,
                      std::vector<FileRange> &ranges) {
-  using support::endian::read;
-  auto number = [](StringRef bytes, size_t at) { return read<uint32_t, Order>(bytes.data() + at); };
-  auto address = [](StringRef bytes) { return read<uint64_t, Order>(bytes.data()); };
-  constexpr size_t head = FRONTLOAD_NOTE_SIZE(0);
-  for (; notes.size() >= head; notes = notes.drop_front(FRONTLOAD_NOTE_ALIGNMENT)) {
-    uint32_t version = number(notes, offsetof(frontload_note, version));
-    uint32_t count = number(notes, offsetof(frontload_note, count));
-    if (number(notes, 0) != sizeof FRONTLOAD_NOTE_NAME ||
-        number(notes, offsetof(frontload_note, type)) != FRONTLOAD_NOTE_TYPE ||
-        notes.substr(offsetof(frontload_note, name), sizeof frontload_note::name) !=
-            StringRef(FRONTLOAD_NOTE_NAME "\0\0", sizeof frontload_note::name) ||
-        (version == FRONTLOAD_NOTE_VERSION && count == 0))
+  struct Range {
+    typename ELFT::Xword begin, end;
+  };
+  struct Note { // frontload_note, in the byte order of the file
+    typename ELFT::Word nameSize, descriptorSize, type;
+    char name[sizeof frontload_note::name];
+    typename ELFT::Word version, count;
+  };
+  const StringRef name(FRONTLOAD_NOTE_NAME "\0\0", sizeof frontload_note::name);
+  for (; notes.size() >= sizeof(Note); notes = notes.drop_front(FRONTLOAD_NOTE_ALIGNMENT)) {
+    const auto &note = *reinterpret_cast<const Note *>(notes.data());
+    const bool isKnown = note.version == FRONTLOAD_NOTE_VERSION;
+    if (note.nameSize != sizeof FRONTLOAD_NOTE_NAME || note.type != FRONTLOAD_NOTE_TYPE ||
+        StringRef(note.name, name.size()) != name || (isKnown && note.count == 0))
       continue;
-    uint32_t size = number(notes, offsetof(frontload_note, descriptor_size));
-    if (version != FRONTLOAD_NOTE_VERSION || count > FRONTLOAD_NOTE_MAX_RANGES ||
-        FRONTLOAD_NOTE_DESCRIPTOR_SIZE(count) > size ||
-        size > notes.size() - FRONTLOAD_NOTE_HEAD_SIZE)
-      return true;
-    for (notes = notes.substr(head, 16 * count); !notes.empty(); notes = notes.drop_front(16))
-      if (!addRange(ranges, address(notes), address(notes.drop_front(8)), segments)) {
-        ranges.clear();
-        return true;
-      }
-    cut(ranges, maxFront);
+    bool isValid = isKnown && note.count <= FRONTLOAD_NOTE_MAX_RANGES &&
+                   FRONTLOAD_NOTE_DESCRIPTOR_SIZE(note.count) <= note.descriptorSize &&
+                   note.descriptorSize <= notes.size() - FRONTLOAD_NOTE_HEAD_SIZE &&
+                   all_of(ArrayRef(reinterpret_cast<const Range *>(&note + 1), note.count),
+                          [&](const Range &range) {
+                            return addRange(ranges, range.begin, range.end, segments);
+                          });
+    isValid ? cut(ranges, maxFront) : ranges.clear();
     return true;
   }
   return false;
@@ -102,13 +100,10 @@ static bool takeNote(StringRef notes, ArrayRef<FileSegment> segments,
 std::vector<FileRange> frontRanges(const LinkedFile &file) {
   std::vector<FileRange> ranges;
   consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
-    auto headers = elf.program_headers();
-    if (!headers)
-      return headers.takeError();
-    for (const auto &header : *headers)
+    for (const auto &header : orEmpty(elf.program_headers()))
       if (header.p_type == ELF::PT_NOTE &&
-          takeNote<ELFT::Endianness>(file.bytes.substr(header.p_offset, header.p_filesz),
-                                     file.segments, ranges))
+          takeNote<ELFT>(file.bytes.substr(header.p_offset, header.p_filesz), file.segments,
+                         ranges))
         break;
     return Error::success();
   }));
@@ -118,20 +113,15 @@ std::vector<FileRange> frontRanges(const LinkedFile &file) {
 bool prefetchesItself(const LinkedFile &file) {
   bool does = false;
   consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
-    auto headers = elf.program_headers();
-    if (!headers)
-      return headers.takeError();
-    for (const auto &header : *headers) {
+    for (const auto &header : orEmpty(elf.program_headers())) {
       if (header.p_type != ELF::PT_DYNAMIC)
         continue;
-      auto entries = file.table<typename ELFT::Dyn>(header.p_vaddr, header.p_filesz);
-      if (!entries)
-        return entries.takeError();
+      auto entries = orEmpty(file.table<typename ELFT::Dyn>(header.p_vaddr, header.p_filesz));
       uint64_t strings = 0;
-      for (const auto &entry : *entries)
+      for (const auto &entry : entries)
         if (entry.getTag() == ELF::DT_STRTAB)
           strings = entry.getVal();
-      does |= any_of(*entries, [&](const auto &entry) {
+      does |= any_of(entries, [&](const auto &entry) {
         return entry.getTag() == ELF::DT_NEEDED &&
                file.at(strings + entry.getVal()).starts_with("libfrontload-prefetch.so");
       });

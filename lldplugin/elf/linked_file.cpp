@@ -16,6 +16,18 @@ uint64_t totalSize(ArrayRef<FileRange> ranges) {
   return total;
 }
 
+std::vector<FileRange> joined(std::vector<FileRange> ranges, function_ref<bool(uint64_t)> isRead) {
+  llvm::sort(ranges, [](FileRange a, FileRange b) { return a.begin < b.begin; });
+  std::vector<FileRange> result;
+  for (FileRange range : ranges)
+    if (!result.empty() &&
+        (range.begin <= result.back().end || isRead(range.begin - result.back().end)))
+      result.back().end = std::max(result.back().end, range.end);
+    else
+      result.push_back(range);
+  return result;
+}
+
 template <class ELFT>
 static Expected<std::vector<FileSegment>> segmentsOf(uint64_t fileSize, const ELFFile<ELFT> &file) {
   auto headers = file.program_headers();
@@ -63,11 +75,6 @@ const FileSegment *LinkedFile::segmentAt(uint64_t address) const {
     return nullptr;
   const FileSegment &segment = *std::prev(next);
   return address - segment.address < segment.fileBytes ? &segment : nullptr;
-}
-
-bool LinkedFile::has(uint64_t address, bool isCode) const {
-  const FileSegment *segment = segmentAt(address);
-  return segment && segment->isExecutable == isCode;
 }
 
 StringRef LinkedFile::at(uint64_t address) const {

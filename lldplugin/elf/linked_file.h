@@ -8,6 +8,7 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -23,14 +24,19 @@ struct FileSegment {
   uint64_t written = UINT64_MAX;
 };
 
-/// A part of the file by offsets: of its first byte, and one past its last.
+/// A part of the file by offsets or addresses: of its first byte, and one past its last.
 struct FileRange {
-  uint64_t begin, end;
+  uint64_t begin = 0, end = 0;
   uint64_t size() const { return end - begin; }
   bool operator==(const FileRange &) const = default;
 };
 
 uint64_t totalSize(llvm::ArrayRef<FileRange> ranges);
+
+/// The ranges in ascending order; two become one if they overlap, or if `isRead` says of the gap
+/// between them that it is read too.
+std::vector<FileRange> joined(std::vector<FileRange> ranges,
+                              llvm::function_ref<bool(uint64_t gap)> isRead);
 
 /// The loadable segments of the ELF file in `bytes`; fails where a kernel or the dynamic linker
 /// would not map them.
@@ -43,8 +49,6 @@ struct LinkedFile {
 
   /// The segment that has this address in the file; null if none does.
   const FileSegment *segmentAt(uint64_t address) const;
-  /// Whether code, or data, is at an address.
-  bool has(uint64_t address, bool isCode) const;
   /// The bytes from an address to the end of its segment; empty if they are not in the file.
   llvm::StringRef at(uint64_t address) const;
   /// The table of `T` at an address, if it is in the file.

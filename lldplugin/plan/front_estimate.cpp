@@ -5,11 +5,9 @@
 #include "plan/linked_sections.h"
 #include "startup_set/front_worth.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TimeProfiler.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <tuple>
 
@@ -50,12 +48,6 @@ struct Touch {
   double share = 1;     ///< of the runs
   uint64_t keptBy = 0;  ///< which of the kept runs touch it
   bool isGuessed = false;
-};
-
-/// A start to try, with its touches besides the loader's.
-struct Start {
-  double share; ///< as in EstimatedStart
-  std::vector<Touch> touches;
 };
 
 /// Both files.
@@ -252,13 +244,7 @@ void Files::addPrefetch() {
   }
   for (const auto &[part, offset] : link.account().expectedParts())
     ranges.push_back({rodata + offset + part.stretch.begin, rodata + offset + part.stretch.end});
-  llvm::sort(ranges, [](FileRange a, FileRange b) { return a.begin < b.begin; });
-  for (FileRange range : ranges)
-    if (!prefetched.empty() && (range.begin <= prefetched.back().end ||
-                                isWorthReading(range.begin - prefetched.back().end)))
-      prefetched.back().end = std::max(prefetched.back().end, range.end);
-    else
-      prefetched.push_back(range);
+  prefetched = joined(std::move(ranges), isWorthReading);
 }
 
 /// The counts of a start that makes these touches, in order.
@@ -290,20 +276,23 @@ static bool isTouchedBy(size_t run, const Touch &touch) {
   return static_cast<double>(densemap::detail::mix(drawn) % 1000) < 1000 * touch.share;
 }
 
-/// The starts to try: those of the kept runs, which touch data by chance if they did not record
-/// any. As there may be other runs, also starts that touch all that a share of the runs does, from
-/// the least to the most that any run can touch, and some that touch each name by chance.
-static std::vector<Start> startsOf(const StartupProfile &profile,
-                                   const std::vector<Touch> &touches) {
+/// Tries the starts of the kept runs, which touch data by chance if they did not record any. As
+/// there may be other runs, also starts that touch all that a share of the runs does, from the
+/// least to the most that any run can touch, and some that touch each name by chance.
+std::vector<EstimatedStart> Files::tryStarts() const {
   std::vector<double> shares;
   for (const Touch &touch : touches)
     shares.push_back(touch.share);
   llvm::sort(shares, std::greater<>());
   shares.erase(llvm::unique(shares), shares.end());
-  std::vector<Start> result;
+  std::vector<EstimatedStart> result;
   auto add = [&](double share, function_ref<bool(const Touch &)> isIn) {
-    Start &start = result.emplace_back(Start{share, {}});
-    llvm::copy_if(touches, std::back_inserter(start.touches), isIn);
+    std::vector<Touch> own;
+    llvm::copy_if(touches, std::back_inserter(own), isIn);
+    auto guessed =
+        static_cast<double>(count_if(own, [](const Touch &touch) { return touch.isGuessed; }));
+    result.push_back({share, guessed / static_cast<double>(std::max(own.size(), size_t{1})),
+                      startWith(own, WithFront), startWith(own, Plain)});
   };
   for (size_t run = 0; run < profile.keptRuns.size(); ++run)
     add(static_cast<double>(profile.keptRuns[run].weight) / static_cast<double>(profile.runs),
@@ -319,18 +308,6 @@ static std::vector<Start> startsOf(const StartupProfile &profile,
   }
   for (size_t run = 0; shares.size() > 1 && run < maxStarts; ++run)
     add(shares.back(), [&](const Touch &touch) { return isTouchedBy(run, touch); });
-  return result;
-}
-
-std::vector<EstimatedStart> Files::tryStarts() const {
-  std::vector<EstimatedStart> result;
-  for (const Start &start : startsOf(profile, touches)) {
-    auto guessed = static_cast<double>(
-        count_if(start.touches, [](const Touch &touch) { return touch.isGuessed; }));
-    result.push_back({start.share,
-                      guessed / static_cast<double>(std::max(start.touches.size(), size_t{1})),
-                      startWith(start.touches, WithFront), startWith(start.touches, Plain)});
-  }
   return result;
 }
 

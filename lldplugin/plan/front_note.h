@@ -8,30 +8,25 @@
 
 #pragma once
 
+#include "elf/linked_file.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include <cstdint>
 #include <string>
 
 namespace frontload {
-
-/// A part of the front, by addresses: of its first byte, and one past its last.
-struct FrontRange {
-  uint64_t begin = 0, end = 0;
-  bool operator==(const FrontRange &) const = default;
-};
 
 /// An object with a blank note, for the machine of `object` and with the features (branch
 /// protection and the like) that it claims; with `hasConstant`, also with a byte of .data.rel.ro.
 /// Empty if `object` is no ELF object.
 std::string makeNoteObject(llvm::StringRef object, bool hasConstant = false);
 
-/// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_FRONT_RANGES ranges, in the
-/// order of the prefetch. The linker has made the build-id of the file with a blank note. Unless
-/// `keepsBuildId`, the build-id becomes a hash of itself and the ranges, so that files with
-/// different notes differ in it. Returns false, and changes nothing, if the file has no note.
-bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges,
+/// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_FRONT_RANGES ranges, by
+/// addresses and in the order of the prefetch. The linker has made the build-id of the file with a
+/// blank note. Unless `keepsBuildId`, the build-id becomes a hash of itself and the ranges, so that
+/// files with different notes differ in it. Returns false, and changes nothing, if the file has no
+/// note.
+bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FileRange> ranges,
               bool keepsBuildId = false);
 
 /// The note with this room in the linked `file`; empty if it has none.
@@ -40,7 +35,7 @@ llvm::Expected<llvm::StringRef> findNote(llvm::StringRef file, size_t room);
 /// Whether a note has no ranges yet.
 bool isBlank(llvm::StringRef note);
 
-/// The bytes of a note in the linked `file`: at most `room` ranges.
-std::string makeNote(llvm::StringRef file, llvm::ArrayRef<FrontRange> ranges, size_t room);
+/// The bytes of a note with `room` in the ELF `file`, which begins with these ranges.
+std::string makeNote(llvm::StringRef file, llvm::ArrayRef<FileRange> ranges, size_t room);
 
 } // namespace frontload

@@ -18,7 +18,11 @@ namespace frontload {
 /// The table of .eh_frame_hdr is searched by bisection for the offset of a function from the
 /// header, with the unsigned comparison of some unwinders and the signed one of others, so all
 /// offsets must be ascending and of one sign. Layout: Linux Standard Base Core, section 10.6.2.
-template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
+template <class ELFT> static Error checkEhFrameHdr(const ELFFile<ELFT> &file) {
+  auto contents = contentsOfSection(file, ".eh_frame_hdr");
+  if (!contents)
+    return contents.takeError();
+  ArrayRef<uint8_t> header = *contents;
   constexpr uint8_t sortedTable = dwarf::DW_EH_PE_datarel | dwarf::DW_EH_PE_sdata4;
   if (header.size() < 12 || header[2] != dwarf::DW_EH_PE_udata4 || header[3] != sortedTable)
     return Error::success(); // no search table
@@ -36,13 +40,6 @@ template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
                                " is out of order, so exceptions would not find their handlers");
   }
   return Error::success();
-}
-
-uint64_t Front::read() const {
-  uint64_t sum = 0;
-  for (FrontRange range : ranges)
-    sum += range.end - range.begin;
-  return sum;
 }
 
 /// The output sections that gather the front's input sections, and nothing else.
@@ -91,7 +88,7 @@ public:
   }
 
   /// The ranges, at most as many as a note has room for: the nearest ones are joined.
-  std::vector<FrontRange> take() {
+  std::vector<FileRange> take() {
     if (isOpen)
       done.push_back({begin, end});
     while (done.size() > FRONTLOAD_NOTE_FRONT_RANGES) {
@@ -108,7 +105,7 @@ public:
 private:
   uint64_t begin, end = 0, lastDistance;
   bool isOpen = false;
-  std::vector<FrontRange> done;
+  std::vector<FileRange> done;
 };
 } // namespace
 
@@ -122,7 +119,7 @@ static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t addres
       continue;
     uint64_t begin = address + offset + part.stretch.begin;
     uint64_t end = address + offset + part.stretch.end;
-    FrontRange *last = front.ranges.size() > ofFront ? &front.ranges.back() : nullptr;
+    FileRange *last = front.ranges.size() > ofFront ? &front.ranges.back() : nullptr;
     if (last && (begin <= last->end || isWorthReading(begin - last->end))) {
       front.unnamed += begin > last->end ? begin - last->end : 0;
       last->end = std::max(last->end, end);
@@ -229,19 +226,12 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
   return front;
 }
 
-template <class ELFT>
-static Expected<Front> check(const ELFFile<ELFT> &file, const OutputFacts &facts,
-                             HotStrings &strings) {
-  auto header = contentsOfSection(file, ".eh_frame_hdr");
-  if (!header)
-    return header.takeError();
-  if (Error e = checkEhFrameHdr<ELFT>(*header))
-    return e;
-  return findFront(file, facts, strings);
-}
-
 Expected<Front> checkOutput(StringRef bytes, const OutputFacts &facts, HotStrings &strings) {
-  return fromElfFile<Front>(bytes, [&](const auto &file) { return check(file, facts, strings); });
+  return fromElfFile<Front>(bytes, [&](const auto &file) -> Expected<Front> {
+    if (Error e = checkEhFrameHdr(file))
+      return e;
+    return findFront(file, facts, strings);
+  });
 }
 
 } // namespace frontload

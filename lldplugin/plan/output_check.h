@@ -16,7 +16,6 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +26,10 @@ namespace frontload {
 struct Front {
   /// The file offset of the first byte behind it.
   uint64_t bytes = 0;
-  /// The ranges to read, ascending by address. The front has more than one if reading the bytes in
-  /// between costs more than a request. Behind it are the parts of left-out sections that startup
-  /// touches.
-  std::vector<FrontRange> ranges;
+  /// The ranges to read, by addresses, which ascend. The front has more than one if reading the
+  /// bytes in between costs more than a request. Behind it are the parts of left-out sections that
+  /// startup touches.
+  std::vector<FileRange> ranges;
   /// How many of its bytes are merged strings.
   uint64_t strings = 0;
   /// The bytes of the ranges that no startup is known to need: of sections that neither the profile
@@ -42,7 +41,7 @@ struct Front {
   bool isLinear = false;
 
   /// How many bytes are to be read.
-  uint64_t read() const;
+  uint64_t read() const { return totalSize(ranges); }
   /// Whether enough of these are unnamed for a warning: a quarter, and more than a window.
   bool isMostlyUnnamed() const { return unnamed > windowBytes && unnamed > read() / 4; }
 };

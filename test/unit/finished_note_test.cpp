@@ -12,11 +12,11 @@ const std::vector<FileSegment> segments = {
     {0, 0, 100 * notePage + 16, 100 * notePage + 16, false},
     {101 * notePage + 16, 100 * notePage + 16, 9900 * notePage, 9900 * notePage, true}};
 
-std::vector<FrontRange> rangesOf(std::vector<PageRange> pages, size_t room, size_t leftOut = 0) {
+std::vector<FileRange> rangesOf(std::vector<PageRange> pages, size_t room, size_t leftOut = 0) {
   NotedRanges noted = rangesOfPages({{}, segments}, pages, room);
   EXPECT_EQ(noted.leftOut, leftOut);
   uint64_t bytes = 0;
-  for (FrontRange range : noted.ranges)
+  for (FileRange range : noted.ranges)
     bytes += range.end - range.begin;
   EXPECT_EQ(noted.bytes, bytes);
   return noted.ranges;
@@ -24,8 +24,8 @@ std::vector<FrontRange> rangesOf(std::vector<PageRange> pages, size_t room, size
 
 // In order of first touch, each in its segment; pages that no segment has are left out.
 TEST(RangesOfPages, AreAddresses) {
-  std::vector<FrontRange> expected = {{1000 * notePage + notePage, 1002 * notePage + notePage},
-                                      {3 * notePage, 4 * notePage}};
+  std::vector<FileRange> expected = {{1000 * notePage + notePage, 1002 * notePage + notePage},
+                                     {3 * notePage, 4 * notePage}};
   EXPECT_EQ(rangesOf({{1000, 2}, {3, 1}, {20000, 1}}, 8), expected);
   expected = {{100 * notePage, 100 * notePage + 16}, {101 * notePage + 16, 102 * notePage}};
   EXPECT_EQ(rangesOf({{100, 1}}, 8), expected);
@@ -35,19 +35,19 @@ TEST(RangesOfPages, AreAddresses) {
 // would. A sixth more is read around them, in whole pages.
 TEST(RangesOfPages, AreJoinedWhereTheyAreNear) {
   EXPECT_EQ(rangesOf({{50, 1}, {17, 1}}, 8),
-            (std::vector<FrontRange>{{15 * notePage, 53 * notePage}}));
+            (std::vector<FileRange>{{15 * notePage, 53 * notePage}}));
   EXPECT_EQ(rangesOf({{60, 1}, {17, 1}}, 8),
-            (std::vector<FrontRange>{{14 * notePage, 64 * notePage}}));
+            (std::vector<FileRange>{{14 * notePage, 64 * notePage}}));
   EXPECT_EQ(
       rangesOf({{79, 1}, {17, 1}}, 8),
-      (std::vector<FrontRange>{{79 * notePage, 80 * notePage}, {17 * notePage, 18 * notePage}}));
-  EXPECT_EQ(rangesOf({{0, 60}}, 1), (std::vector<FrontRange>{{0, 65 * notePage}}));
+      (std::vector<FileRange>{{79 * notePage, 80 * notePage}, {17 * notePage, 18 * notePage}}));
+  EXPECT_EQ(rangesOf({{0, 60}}, 1), (std::vector<FileRange>{{0, 65 * notePage}}));
 }
 
 // What is touched first stays if there is no room for all: a gap as large as a request stays out.
 TEST(RangesOfPages, AreTheFirstOnesThatHaveRoom) {
   EXPECT_EQ(rangesOf({{3000, 1}, {2000, 1}, {1000, 1}}, 2, 1),
-            (std::vector<FrontRange>{{3001 * notePage, 3002 * notePage},
-                                     {2001 * notePage, 2002 * notePage}}));
+            (std::vector<FileRange>{{3001 * notePage, 3002 * notePage},
+                                    {2001 * notePage, 2002 * notePage}}));
 }
 } // namespace

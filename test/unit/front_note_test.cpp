@@ -97,13 +97,13 @@ TEST_P(FrontNote, IsFilledIn) {
   const std::string before = noted();
   const size_t at = before.find("Frontload") + 16, end = at + 4 + 256;
   std::string bytes = before;
-  auto fill = [&](std::vector<FrontRange> ranges) {
+  auto fill = [&](std::vector<FileRange> ranges) {
     EXPECT_TRUE(fillNote({bytes.data(), bytes.size()}, ranges));
     EXPECT_EQ(bytes.substr(0, at), before.substr(0, at));
     EXPECT_EQ(bytes.substr(end), before.substr(end));
     EXPECT_EQ(number(bytes, at, 4), ranges.size());
   };
-  std::vector<FrontRange> all;
+  std::vector<FileRange> all;
   for (uint64_t i = 0; i < FRONTLOAD_NOTE_FRONT_RANGES; ++i)
     all.push_back({16 * i, 16 * i + 8});
   fill(all);

@@ -69,7 +69,7 @@ TEST(OutputCheck, FindsTheEndOfTheCode) {
 }
 
 /// The ranges of a file with parts of .rodata, which is all zeros, to be read with the front.
-static std::vector<FrontRange> rangesBehind(std::vector<ExpectedPart> parts, int size = 16) {
+static std::vector<FileRange> rangesBehind(std::vector<ExpectedPart> parts, int size = 16) {
   OutputFacts facts;
   facts.parts = parts;
   auto front = checkOutput(image(sorted, ".rodata.front", ".rodata", size), facts, noStrings);
@@ -78,14 +78,14 @@ static std::vector<FrontRange> rangesBehind(std::vector<ExpectedPart> parts, int
     return {};
   }
   EXPECT_EQ(front->bytes, checkOutput(image(sorted), {}, noStrings)->bytes);
-  return {llvm::find_if(front->ranges, [](FrontRange range) { return range.begin >= 0x3000; }),
+  return {llvm::find_if(front->ranges, [](FileRange range) { return range.begin >= 0x3000; }),
           front->ranges.end()};
 }
 
 // What is left out is read where it is expected, unless the file has something else there.
 TEST(OutputCheck, FindsPartsBehindTheFront) {
   const std::string zeros(8, '\0');
-  using Ranges = std::vector<FrontRange>;
+  using Ranges = std::vector<FileRange>;
   EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, zeros}, 8}}), (Ranges{{0x300c, 0x300e}}));
   EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, "another\n"}, 8}}), Ranges{});
   EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, zeros}, 9}}), Ranges{});
@@ -102,12 +102,12 @@ TEST(OutputCheck, FindsAsManyPartsAsTheNoteHasRoomFor) {
   std::vector<ExpectedPart> parts;
   for (int i = 0; i < 20; ++i)
     parts.push_back({{0, 0, {0, 8}, zeros}, i * distance});
-  std::vector<FrontRange> found = rangesBehind(parts, 20 * distance);
+  std::vector<FileRange> found = rangesBehind(parts, 20 * distance);
   auto front = checkOutput(image(sorted), {}, noStrings);
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
   ASSERT_EQ(found.size(), FRONTLOAD_NOTE_FRONT_RANGES - front->ranges.size());
   for (auto [i, range] : llvm::enumerate(found))
-    EXPECT_EQ(range, (FrontRange{0x3000 + i * distance, 0x3008 + i * distance}));
+    EXPECT_EQ(range, (FileRange{0x3000 + i * distance, 0x3008 + i * distance}));
 }
 
 // Each of the known ways in which a front could break a program is refused.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 /// One that reads single pages, so that each tells a touch.
-constexpr DeviceProfile device = {"test", 0, 1, 0, page, page, ""};
+constexpr DeviceProfile device = {"test", 0, 1, "", 1, 0, 0, page, page};
 
 /// 128 pages: tables at 0x20000, the dynamic section at 0x40000, data at 0x60000.
 std::string image(StringRef dynamic, StringRef secondLoad = "VAddr: 0x40000, Offset: 0x40000",
@@ -92,7 +92,7 @@ TEST(ElfStart, ReadsTheDynamicSectionBeforeItRelocates) {
 
 // Which of two touches is the first decides what is read around both.
 TEST(ElfStart, ReadsTheHashTableBeforeTheNamesOfLibraries) {
-  constexpr DeviceProfile reading = {"test", 0, 1, 8 * page, page, page, ""};
+  constexpr DeviceProfile reading = {"test", 0, 1, "", 1, 0, 8 * page, page, page};
   EXPECT_EQ(touchedPages(image("{Tag: DT_NEEDED, Value: 0x4000}, {Tag: DT_STRTAB, Value: 0x30000},"
                                "{Tag: DT_GNU_HASH, Value: 0x31000}"),
                          true, reading),

@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t page = 4096;
 
 constexpr DeviceProfile deviceThatReads(uint64_t pages) {
-  return {"test", 0, 1, pages * page, 16 * page, page, ""};
+  return {"test", 0, 1, "", 1, 0, pages * page, 16 * page, page};
 }
 constexpr DeviceProfile smallDevice = deviceThatReads(32);
 

@@ -8,7 +8,7 @@ using namespace llvm;
 namespace {
 
 constexpr uint64_t page = 4096;
-constexpr DeviceProfile device = {"test", 1, 1e6, 32 * page, 16 * page, page, "", 1, 4 * page};
+constexpr DeviceProfile device = {"test", 1, 1e6, "", 1, 4 * page, 32 * page, 16 * page, page};
 
 FileOfStart file(std::vector<TouchedPages> touched) {
   return {"/a", 1000 * page, std::move(touched), {{0, 0, 1000 * page, 1000 * page, false}}};

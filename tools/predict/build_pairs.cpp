@@ -52,12 +52,9 @@ void BlockPairs::forEachIn(uint64_t begin, uint64_t end,
 
 /// RELR relocations, like REL ones, have the address in the file; RELA has it in the relocation.
 template <class ELFT>
-static Error addPointers(const ELFFile<ELFT> &file, const LinkedFile &image,
-                         DenseMap<uint64_t, uint64_t> &pointers) {
+static void addPointers(const ELFFile<ELFT> &file, const LinkedFile &image,
+                        DenseMap<uint64_t, uint64_t> &pointers) {
   using Word = typename ELFT::uint;
-  auto sections = file.sections();
-  if (!sections)
-    return sections.takeError();
   // A hostile table may name more places than fit in the file, or places outside of it.
   size_t maxPointers = file.getBufSize() / sizeof(Word);
   auto add = [&](uint64_t place, std::optional<uint64_t> address) {
@@ -67,27 +64,26 @@ static Error addPointers(const ELFFile<ELFT> &file, const LinkedFile &image,
           address ? *address : uint64_t(support::endian::read<Word, ELFT::Endianness>(word.data()));
   };
   uint32_t relative = file.getRelativeRelocationType();
-  for (const auto &section : *sections) {
+  for (const auto &section : orEmpty(file.sections())) {
     if (!(section.sh_flags & ELF::SHF_ALLOC))
       continue;
     if (section.sh_type == ELF::SHT_RELA) {
-      for (const auto &relocation :
-           expectedToOptional(file.relas(section)).value_or(typename ELFT::RelaRange()))
+      for (const auto &relocation : orEmpty(file.relas(section)))
         if (relocation.getType(file.isMips64EL()) == relative)
           add(relocation.r_offset, static_cast<uint64_t>(relocation.r_addend));
     } else if (section.sh_type == ELF::SHT_RELR) {
       forEachPackedRelocation<ELFT>(
-          expectedToOptional(file.relrs(section)).value_or(typename ELFT::RelrRange()), [] {},
-          [&](uint64_t place) { add(place, std::nullopt); });
+          orEmpty(file.relrs(section)), [] {}, [&](uint64_t place) { add(place, std::nullopt); });
     }
   }
-  return Error::success();
 }
 
 DenseMap<uint64_t, uint64_t> pointersIn(const LinkedFile &image) {
   DenseMap<uint64_t, uint64_t> found;
-  consumeError(
-      withElfFile(image.bytes, [&](const auto &file) { return addPointers(file, image, found); }));
+  consumeError(withElfFile(image.bytes, [&](const auto &file) {
+    addPointers(file, image, found);
+    return Error::success();
+  }));
   return found;
 }
 
@@ -108,8 +104,9 @@ void pairReferences(const LinkedFile &recorded, const LinkedFile &target, Addres
       return start + at + 4 +
              static_cast<uint64_t>(int64_t(int32_t(support::endian::read32le(code.data() + at))));
     };
+    auto isData = [](const FileSegment *segment) { return segment && !segment->isExecutable; };
     AddressPair pair = {operand(one, function.recorded), operand(other, function.target)};
-    if (recorded.has(pair.recorded, /*isCode=*/false) && target.has(pair.target, /*isCode=*/false))
+    if (isData(recorded.segmentAt(pair.recorded)) && isData(target.segmentAt(pair.target)))
       found.push_back(pair);
   }
 }

@@ -18,9 +18,9 @@ namespace frontload {
 
 /// The parts of a file to ask for.
 struct NotedRanges {
-  std::vector<FrontRange> ranges; ///< by addresses, in order of first touch
-  uint64_t bytes = 0;             ///< of the ranges
-  size_t leftOut = 0;             ///< ranges touched later, for which there was no room
+  std::vector<FileRange> ranges; ///< by addresses, in order of first touch
+  uint64_t bytes = 0;            ///< of the ranges
+  size_t leftOut = 0;            ///< ranges touched later, for which there was no room
 };
 
 /// At most `room` ranges that have all of these pages: where pages are near, what lies between them

@@ -1,6 +1,7 @@
 //===- whole_start.cpp - the cost of a start with all of its files ---------===//
 
 #include "predict/whole_start.h"
+#include "frontload_or_empty.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,12 +22,9 @@ static FileSegment wholeFile(uint64_t size) { return {0, 0, size, size, false}; 
 /// of another size now, whose segments would lie outside of the meant file.
 static std::vector<FileSegment> segmentsOf(StringRef path, uint64_t size) {
   auto buffer = MemoryBuffer::getFile(path, false, /*RequiresNullTerminator=*/false);
-  if (buffer && (*buffer)->getBufferSize() == size) {
-    if (auto segments = readSegments((*buffer)->getBuffer()))
-      return *segments;
-    else
-      consumeError(segments.takeError());
-  }
+  if (buffer && (*buffer)->getBufferSize() == size)
+    if (auto segments = orEmpty(readSegments((*buffer)->getBuffer())); !segments.empty())
+      return segments;
   return {wholeFile(size)};
 }
 
@@ -70,16 +68,10 @@ Expected<std::vector<FileOfStart>> readWholeStart(StringRef text) {
 }
 
 std::vector<FileRange> rangesOf(ArrayRef<TouchedPages> touched, const DeviceProfile &device) {
-  std::vector<FileRange> sorted, merged;
+  std::vector<FileRange> ranges;
   for (const TouchedPages &each : touched)
-    sorted.push_back({each.page * pageBytes, (each.page + each.count) * pageBytes});
-  llvm::sort(sorted, [](FileRange a, FileRange b) { return a.begin < b.begin; });
-  for (FileRange range : sorted)
-    if (!merged.empty() && range.begin <= merged.back().end + device.maxGap)
-      merged.back().end = std::max(merged.back().end, range.end);
-    else
-      merged.push_back(range);
-  return merged;
+    ranges.push_back({each.page * pageBytes, (each.page + each.count) * pageBytes});
+  return joined(std::move(ranges), [&](uint64_t gap) { return gap <= device.maxGap; });
 }
 
 /// The address at which a page is mapped; false if no segment has it.
