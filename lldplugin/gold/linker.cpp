@@ -2,59 +2,36 @@
 
 #include "gold/linker.h"
 #include "program/diagnostics.h"
-#include "llvm/Support/ErrorHandling.h"
 #include <cstdlib>
+#include <type_traits>
 
 using namespace llvm;
 
 namespace frontload {
 
 Linker::Linker(const ld_plugin_tv *calls) {
+  using Value = decltype(calls->tv_u);
   for (; calls->tv_tag != LDPT_NULL; ++calls) {
-    const auto &value = calls->tv_u;
-    switch (calls->tv_tag) {
-    case LDPT_OPTION:
-      options.push_back(value.tv_string);
-      break;
-    case LDPT_OUTPUT_NAME:
-      output = value.tv_string;
-      break;
-    case LDPT_LINKER_OUTPUT:
-      outputType = static_cast<ld_plugin_output_file_type>(value.tv_val);
-      break;
-    case LDPT_MESSAGE:
-      message = value.tv_message;
-      break;
-    case LDPT_REGISTER_CLAIM_FILE_HOOK:
-      registerClaimFile = value.tv_register_claim_file;
-      break;
-    case LDPT_REGISTER_ALL_SYMBOLS_READ_HOOK:
-      registerAllSymbolsRead = value.tv_register_all_symbols_read;
-      break;
-    case LDPT_REGISTER_CLEANUP_HOOK:
-      registerCleanup = value.tv_register_cleanup;
-      break;
-    case LDPT_REGISTER_NEW_INPUT_HOOK:
-      registerNewInput = value.tv_register_new_input;
-      break;
-    case LDPT_GET_SYMBOLS_V2:
-      getSymbols = value.tv_get_symbols;
-      break;
-    case LDPT_ALLOW_SECTION_ORDERING:
-      allowSectionOrdering = value.tv_allow_section_ordering;
-      break;
-    case LDPT_UPDATE_SECTION_ORDER:
-      updateSectionOrder = value.tv_update_section_order;
-      break;
-    case LDPT_ALLOW_UNIQUE_SEGMENT_FOR_SECTIONS:
-      allowUniqueSegment = value.tv_allow_unique_segment_for_sections;
-      break;
-    case LDPT_UNIQUE_SEGMENT_FOR_SECTIONS:
-      uniqueSegment = value.tv_unique_segment_for_sections;
-      break;
-    default:
-      break;
-    }
+    auto take = [&](ld_plugin_tag tag, auto &to, auto Value::*from) {
+      if (calls->tv_tag == tag)
+        to = static_cast<std::remove_reference_t<decltype(to)>>(calls->tv_u.*from);
+    };
+    if (calls->tv_tag == LDPT_OPTION)
+      options.push_back(calls->tv_u.tv_string);
+    take(LDPT_OUTPUT_NAME, output, &Value::tv_string);
+    take(LDPT_LINKER_OUTPUT, outputType, &Value::tv_val);
+    take(LDPT_MESSAGE, message, &Value::tv_message);
+    take(LDPT_REGISTER_CLAIM_FILE_HOOK, registerClaimFile, &Value::tv_register_claim_file);
+    take(LDPT_REGISTER_ALL_SYMBOLS_READ_HOOK, registerAllSymbolsRead,
+         &Value::tv_register_all_symbols_read);
+    take(LDPT_REGISTER_CLEANUP_HOOK, registerCleanup, &Value::tv_register_cleanup);
+    take(LDPT_REGISTER_NEW_INPUT_HOOK, registerNewInput, &Value::tv_register_new_input);
+    take(LDPT_GET_SYMBOLS_V2, getSymbols, &Value::tv_get_symbols);
+    take(LDPT_ALLOW_SECTION_ORDERING, allowSectionOrdering, &Value::tv_allow_section_ordering);
+    take(LDPT_UPDATE_SECTION_ORDER, updateSectionOrder, &Value::tv_update_section_order);
+    take(LDPT_ALLOW_UNIQUE_SEGMENT_FOR_SECTIONS, allowUniqueSegment,
+         &Value::tv_allow_unique_segment_for_sections);
+    take(LDPT_UNIQUE_SEGMENT_FOR_SECTIONS, uniqueSegment, &Value::tv_unique_segment_for_sections);
   }
 }
 

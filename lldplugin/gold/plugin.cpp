@@ -21,27 +21,6 @@ const StringLiteral frontload::programName = "frontload-gold";
 /// Lives as long as the process: gold unloads no plugin.
 static GoldLink *gold;
 
-static ld_plugin_status claimFile(const ld_plugin_input_file *file, int *isClaimed) {
-  *isClaimed = 0;
-  gold->addFile(*file);
-  return LDPS_OK;
-}
-
-static ld_plugin_status allSymbolsRead() {
-  gold->allRead();
-  return LDPS_OK;
-}
-
-static ld_plugin_status newInput(const ld_plugin_input_file *file) {
-  gold->addMade(*file);
-  return LDPS_OK;
-}
-
-static ld_plugin_status cleanUp() {
-  gold->end();
-  return LDPS_OK;
-}
-
 extern "C" ld_plugin_status onload(ld_plugin_tv *calls);
 
 ld_plugin_status onload(ld_plugin_tv *calls) {
@@ -68,11 +47,15 @@ ld_plugin_status onload(ld_plugin_tv *calls) {
   // Build systems pass the same flags to every link; there is nothing to lay out in this one.
   if (linker.outputType == LDPO_REL)
     return LDPS_OK;
-  linker.registerClaimFile(claimFile);
-  linker.registerAllSymbolsRead(allSymbolsRead);
-  linker.registerCleanup(cleanUp);
+  linker.registerClaimFile([](const ld_plugin_input_file *file, int *isClaimed) {
+    *isClaimed = 0;
+    return gold->addFile(*file), LDPS_OK;
+  });
+  linker.registerAllSymbolsRead([] { return gold->allRead(), LDPS_OK; });
+  linker.registerCleanup([] { return gold->end(), LDPS_OK; });
   if (linker.registerNewInput)
-    linker.registerNewInput(newInput);
+    linker.registerNewInput(
+        [](const ld_plugin_input_file *file) { return gold->addMade(*file), LDPS_OK; });
   linker.allowSectionOrdering();
   if (commandLine.emitsRelocations)
     linker.uniqueSegment = nullptr;
