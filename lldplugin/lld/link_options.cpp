@@ -1,7 +1,6 @@
 //===- link_options.cpp - what a command line says about the front ---------===//
 
 #include "lld/link_options.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -203,14 +202,6 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
     return Refusal{(given + ": there is no front without a profile").str(),
                    "add --startup-profile=FILE", exitUsage};
   return std::nullopt;
-}
-
-std::optional<Refusal> checkFrontOptions(const LinkOptions &options) {
-  if (!options.conflict)
-    return std::nullopt;
-  return Refusal{"--startup-profile: cannot be combined with " + options.conflict->option + ": " +
-                     options.conflict->reason,
-                 "use one of the two", exitUsage};
 }
 
 } // namespace frontload

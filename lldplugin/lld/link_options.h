@@ -50,7 +50,4 @@ std::vector<const char *> parseLinkOptions(llvm::ArrayRef<const char *> args, Li
 /// What is wrong with the options, for any link.
 std::optional<Refusal> checkLinkOptions(const LinkOptions &options);
 
-/// Which of the options rules out a front.
-std::optional<Refusal> checkFrontOptions(const LinkOptions &options);
-
 } // namespace frontload

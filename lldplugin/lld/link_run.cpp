@@ -8,7 +8,6 @@
 #include "plan/front_script.h"
 #include "plan/other_script.h"
 #include "program/diagnostics.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -81,7 +80,7 @@ void LinkRun::checkInputs() const {
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
 void LinkRun::addNote(lld::elf::Ctx &ctx, StringRef like) {
   awaitsNote = false;
-  noteObject = makeNoteObject(like, front->copiesConstants());
+  noteObject = makeNoteObject(like, front->linkTraits().copiesConstants);
   // Neither is freed: the link refers to them to its end.
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {noteObject, "<frontload>"}, "", false));
   auto &files = *new SmallVector<void *, 0>{owner.file};
@@ -123,7 +122,7 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
     front->finishPlanning();
     laterScript = front->script();
     realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
-    if (front->gathersStrings())
+    if (front->linkTraits().mergesStrings)
       hotStrings = &front->hotStrings();
   }
   real(ctx);
@@ -134,6 +133,22 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
 }
 
 uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(real) : real; }
+
+/// Says how much of the profile the link has found. Without this, a profile that no longer fits
+/// would silently cost users the front. Returns the exit code: less than `minMatch` percent fails.
+static int tellMatches(const FrontLink &link, double minMatch) {
+  MatchVerdict verdict =
+      link.account().matchSummary().judge(link.profilePath(), minMatch, "--min-match");
+  if (verdict.isError)
+    return refuse({verdict.text, verdict.note, exitVerdict});
+  StringRef needed = link.linkTraits().packsRelocations
+                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
+                           "-z nopack-relative-relocs)"
+                         : "";
+  // Not stdout: the report may go there.
+  lld::message(programName + ": " + verdict.text + needed, errs());
+  return EXIT_SUCCESS;
+}
 
 void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
@@ -161,28 +176,6 @@ void LinkRun::placeSections(void *linkerScript) {
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
   front->account().finish();
-  judge(isBetter);
-}
-
-/// Says how much of the profile the link has found. Without this, a profile that no longer fits
-/// would silently cost users the front. Returns the exit code: less than `minMatch` percent fails.
-static int tellMatches(const FrontLink &link, double minMatch) {
-  MatchVerdict verdict =
-      link.account().matchSummary().judge(link.profilePath(), minMatch, "--min-match");
-  if (verdict.isError) {
-    error(verdict.text, verdict.note);
-    return exitVerdict;
-  }
-  StringRef needed = link.linkTraits().packsRelocations
-                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
-                           "-z nopack-relative-relocs)"
-                         : "";
-  // Not stdout: the report may go there.
-  lld::message(programName + ": " + verdict.text + needed, errs());
-  return EXIT_SUCCESS;
-}
-
-void LinkRun::judge(bool isBetter) const {
   if (int code = tellMatches(*front, options.minMatch))
     lld::exitLld(code);
   options.placed(*front, isBetter);

@@ -75,7 +75,6 @@ private:
   void addObjects();
   void checkInputs() const;
   void addNote(lld::elf::Ctx &ctx, llvm::StringRef like);
-  void judge(bool isBetter) const;
 
   const Options options;
   FrontLink *front = nullptr;

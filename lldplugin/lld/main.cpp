@@ -23,7 +23,6 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/StringSaver.h"
 #include <future>
 #include <variant>
@@ -35,39 +34,15 @@ LLD_HAS_DRIVER(elf)
 
 const StringLiteral frontload::programName = "ld.frontload";
 
-namespace {
-/// A link whose profile another thread reads: a hundredth of a large link, while lld opens its
-/// inputs in one thread and needs no front yet.
-class ReadingLink {
-public:
-  ReadingLink(const std::string &path, const LinkTraits &traits)
-      : reading(std::async(std::launch::async, [path, traits]() -> Read {
-          StartupProfile profile;
-          if (std::optional<Refusal> refusal = readProfile(path, profile))
-            return *refusal;
-          // Not freed: lld refers to it until the process ends.
-          return new FrontLink(std::move(profile), path, traits);
-        })) {}
-
-  /// The link. If the profile cannot be read, reports why and ends the process.
-  FrontLink &await() {
-    if (reading.valid()) {
-      Read read = reading.get();
-      if (const auto *refusal = std::get_if<Refusal>(&read))
-        lld::exitLld(refuse(*refusal));
-      link = std::get<FrontLink *>(read);
-    }
-    return *link;
-  }
-  /// The link, if await() has returned it, else null.
-  FrontLink *awaited() const { return link; }
-
-private:
-  using Read = std::variant<Refusal, FrontLink *>;
-  std::future<Read> reading;
-  FrontLink *link = nullptr;
-};
-} // namespace
+/// A link with the profile at `path`, or why that cannot be read.
+static std::variant<Refusal, FrontLink *> readLink(const std::string &path,
+                                                   const LinkTraits &traits) {
+  StartupProfile profile;
+  if (std::optional<Refusal> refusal = readProfile(path, profile))
+    return *refusal;
+  // Not freed: lld refers to it until the process ends.
+  return new FrontLink(std::move(profile), path, traits);
+}
 
 /// Whether `path` is or will be a regular file, which can be checked and get its note, or is
 /// /dev/null, where configure scripts link to.
@@ -93,11 +68,10 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
   std::vector<ExpectedPart> parts = link.account().expectedParts();
   facts.parts = parts;
   Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
-  if (!checked) {
-    error(options.output + ": " + toString(checked.takeError()),
-          "please report this; link without --startup-profile until it is fixed");
-    return exitVerdict;
-  }
+  if (!checked)
+    return refuse({options.output + ": " + toString(checked.takeError()),
+                   "please report this; link without --startup-profile until it is fixed",
+                   exitVerdict});
   front = *checked;
   link.account().finishStrings();
   if (front->isMostlyUnnamed())
@@ -112,10 +86,9 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
 /// Puts all files of a link in their places. Returns the exit code; after a failure all files are
 /// as they were.
 static int publish() {
-  if (Error e = stagedFiles().publish()) {
-    error(toString(std::move(e)), "nothing can be put there; link to another place");
-    return exitUsage;
-  }
+  if (Error e = stagedFiles().publish())
+    return refuse(
+        {toString(std::move(e)), "nothing can be put there; link to another place", exitUsage});
   return EXIT_SUCCESS;
 }
 
@@ -125,10 +98,9 @@ static int stageReport(const LinkOptions &options, const FrontLink &link,
   if (options.report.empty())
     return EXIT_SUCCESS;
   if (Error e = writeFrontReport(stagedFiles().stage(options.report), options.output, link, front,
-                                 starts)) {
-    error(options.report + ": " + toString(std::move(e)), "write the report to another place");
-    return exitUsage;
-  }
+                                 starts))
+    return refuse({options.report + ": " + toString(std::move(e)),
+                   "write the report to another place", exitUsage});
   return EXIT_SUCCESS;
 }
 
@@ -163,25 +135,28 @@ static void stepAside(ArrayRef<const char *> args, const LinkOptions &options,
 static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (auto refusal = checkReportPath(options.report, {options.output, options.profile}))
     return refuse(*refusal);
-  if (!isFileOrNull(options.output)) {
-    error(options.output + ": a front can only be laid out in a file",
-          "link to a file and copy it, or link without --startup-profile");
-    return exitUsage;
-  }
+  if (!isFileOrNull(options.output))
+    return refuse({options.output + ": a front can only be laid out in a file",
+                   "link to a file and copy it, or link without --startup-profile", exitUsage});
   options.traits.packsRelocations = shouldPackRelativeRelocations(options);
   Expected<std::vector<std::string>> added = addedArguments(options);
-  if (!added) {
-    error("--front-prefetch: " + toString(added.takeError()),
-          "link without --front-prefetch, and start the program with frontload-run");
-    return exitUsage;
-  }
+  if (!added)
+    return refuse({"--front-prefetch: " + toString(added.takeError()),
+                   "link without --front-prefetch, and start the program with frontload-run",
+                   exitUsage});
   std::vector<const char *> lldArgs = args.vec();
   for (const std::string &argument : *added)
     lldArgs.push_back(argument.c_str());
 
-  ReadingLink reading(options.profile, options.traits);
+  // A hundredth of a large link, while lld opens its inputs in one thread and needs no front yet.
+  auto reading = std::async(std::launch::async, readLink, options.profile, options.traits).share();
+  auto awaitLink = [&]() -> FrontLink & {
+    if (const auto *refusal = std::get_if<Refusal>(&reading.get()))
+      lld::exitLld(refuse(*refusal));
+    return *std::get<FrontLink *>(reading.get());
+  };
   std::vector<EstimatedStart> starts;
-  LinkRun run({.awaitLink = [&]() -> FrontLink & { return reading.await(); },
+  LinkRun run({.awaitLink = awaitLink,
                .minMatch = options.minMatch,
                .placed =
                    [&](const FrontLink &link, bool isBetter) {
@@ -193,16 +168,16 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   installHooks(run);
   std::optional<Front> front;
   holdOutput(options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
-    FrontLink &link = reading.await();
+    FrontLink &link = awaitLink();
     calls::processSectionCommands.require(); // the hook itself requires those before it
     return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
   });
   if (!runLld(lldArgs)) {
-    if (reading.awaited())
-      reading.awaited()->awaitPlanner(); // its data is about to go
+    if (run.link())
+      run.link()->awaitPlanner(); // its data is about to go
     return exitVerdict;
   }
-  FrontLink &link = reading.await();
+  FrontLink &link = awaitLink();
   if (link.account().isFinished() != hasFinishedOutput())
     calls::createOutput.endLink();
   if (!link.account().isFinished()) // no link: --version, --thinlto-index-only
@@ -226,8 +201,10 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
     bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
     return !runLld(isPlain ? args : others);
   }
-  if (std::optional<Refusal> refusal = checkFrontOptions(options))
-    return refuse(*refusal);
+  if (options.conflict)
+    return refuse({"--startup-profile: cannot be combined with " + options.conflict->option + ": " +
+                       options.conflict->reason,
+                   "use one of the two", exitUsage});
   return options.choice == Never ? linkWithoutFront(others, options)
                                  : linkWithFront(others, options);
 }

@@ -147,7 +147,6 @@ std::optional<bool> Placing::matches(const lld::StringMatcher *matcher, StringRe
     checkPattern();
     current = recognize(matcher);
     orders.clear();
-    lastOrders = {};
     numAsked = 1;
   }
   if (!current.ours)
@@ -166,17 +165,10 @@ std::optional<int> Placing::order(StringRef name) {
     calls::getPriority.note();
     return 0;
   }
-  for (unsigned i : {0, 1})
-    if (lastOrders[i].first && lastOrders[i].first == name.data()) {
-      olderOrder = 1 - i;
-      return int(lastOrders[i].second);
-    }
   auto order = orders.find(name.data());
   if (order == orders.end())
     return std::nullopt;
   calls::getPriority.note();
-  lastOrders[olderOrder] = *order;
-  olderOrder = 1 - olderOrder;
   return int(order->second);
 }
 

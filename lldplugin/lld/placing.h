@@ -101,12 +101,8 @@ private:
   Current current;
   std::array<Awaited, numPatterns> awaited;
   bool isAwaiting = false; ///< whether it is known which sections our patterns will get
-  /// The places of the current pattern's sections, by their names. lld asks for each of them dozens
-  /// of times.
+  /// The places of the current pattern's sections, by their names.
   llvm::DenseMap<const char *, uint32_t> orders;
-  /// The two sections that lld asked for last. It compares two, then one of them with another.
-  std::array<std::pair<const char *, uint32_t>, 2> lastOrders;
-  unsigned olderOrder = 0; ///< its index in lastOrders
 };
 
 } // namespace frontload

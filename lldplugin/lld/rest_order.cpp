@@ -19,11 +19,16 @@ static unsigned heatOf(StringRef name) {
 SectionOrder restOf(const SectionOrder &order, const FrontLink &link, bool ordersFront) {
   SectionOrder rest;
   std::vector<std::tuple<unsigned, int, const lld::elf::InputSectionBase *>> front;
+  const Placement &placement = link.placement();
   for (auto [section, position] : order) {
     StringRef name = nameOf(section);
-    if (!link.placement().patternFor(name))
+    std::optional<uint32_t> number = placement.numberOf(name.data());
+    const PlannedSection *planned = number ? &placement.sections()[*number] : nullptr;
+    if (!(planned ? planned->pattern : placement.patternOfOther(name)))
       rest.try_emplace(section, position);
-    else if (ordersFront && link.placement().isCodeOfAllRuns(name))
+    // What every run enters lies before the rest of the front's code, and is read in any order.
+    else if (ordersFront && planned && planned->pattern == Pattern::Text &&
+             placement.isOfAllRuns(*planned))
       front.emplace_back(heatOf(name), position, section);
   }
   llvm::sort(front);

@@ -12,7 +12,6 @@
 
 #pragma once
 
-#include "names/mangled_names.h"
 #include "names/name_hashes.h"
 #include "names/name_parts.h"
 #include "profile/startup_profile.h"

@@ -83,19 +83,12 @@ const SectionSum &FrontAccount::left(uint32_t number) const {
 void FrontAccount::finishStrings() {
   if (!placement.uses(Pattern::Strings))
     return;
+  // By HotStrings::State.
+  constexpr EntryState ofString[] = {EntryState::NotDefined, EntryState::Unmovable,
+                                     EntryState::Placed};
   for (auto [entry, state] : zip_equal(profile.entries, states))
     if (entry.kind == EntryKind::String)
-      switch (startupSet.hotStrings().state(entry.name)) {
-      case HotStrings::State::Absent:
-        state = EntryState::NotDefined;
-        break;
-      case HotStrings::State::Elsewhere:
-        state = EntryState::Unmovable;
-        break;
-      case HotStrings::State::Placed:
-        state = EntryState::Placed;
-        break;
-      }
+      state = ofString[static_cast<unsigned>(startupSet.hotStrings().state(entry.name))];
 }
 
 StringMap<uint64_t> FrontAccount::wantedBytes() const {

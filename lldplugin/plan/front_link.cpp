@@ -1,7 +1,6 @@
 //===- front_link.cpp - one link with a front ------------------------------===//
 
 #include "plan/front_link.h"
-#include "names/name_hashes.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
 #include "llvm/ADT/StringExtras.h"
@@ -65,7 +64,7 @@ FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
       startupSet(profile, t.mergesStrings, t.folding,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed),
-      planned(profile.entries.size(), sizeOfFirstTier(profile), patternsOf(profile, t)),
+      planned(sizeOfFirstTier(profile), patternsOf(profile, t)),
       counted(profile, startupSet, planned) {}
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
@@ -103,10 +102,10 @@ void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
 }
 
 std::string FrontLink::script() const {
-  return frontScript(planned.neededPatterns(),
-                     {traits.frontAlign, traits.copiesConstants,
-                      // Go's runtime looks for its constants before its variables only.
-                      /*dataIsFirst=*/!startupSet.hasGo()}) +
+  // Go's runtime looks for its constants before its variables only.
+  const bool dataIsFirst = !startupSet.hasGo();
+  return frontScript(planned.neededPatterns(), traits.frontAlign, traits.copiesConstants,
+                     dataIsFirst) +
          behindScript(outputsBehind());
 }
 

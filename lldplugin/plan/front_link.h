@@ -79,8 +79,6 @@ public:
   const FoundNames &foundNames() const { return startupSet.foundNames(); }
 
   HotStrings &hotStrings() { return startupSet.hotStrings(); }
-  bool gathersStrings() const { return traits.mergesStrings; }
-  bool copiesConstants() const { return traits.copiesConstants; }
 
   const StartupProfile &startupProfile() const { return profile; }
   const std::string &profilePath() const { return pathOfProfile; }

@@ -28,7 +28,8 @@ static std::string inputsOf(Pattern pattern) {
   return pattern == Pattern::Strings ? text : "SORT_BY_INIT_PRIORITY(" + text + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits) {
+std::string frontScript(const PatternSet &patterns, uint64_t codeAlign, bool copiesConstants,
+                        bool dataIsFirst) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds sections without a place to the last list of an output section, and orders each list
@@ -60,7 +61,7 @@ std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits) 
     section(frontRodataSection, Pattern::Rodata);
     section(stringsSection, Pattern::Strings);
   };
-  if (!traits.dataIsFirst)
+  if (!dataIsFirst)
     constants();
   for (StringRef name : {".dynamic", ".preinit_array", ".init_array", ".fini_array", ".got"})
     os << "  " << name << " : { }\n";
@@ -70,20 +71,20 @@ std::string frontScript(const PatternSet &patterns, const ScriptTraits &traits) 
   // .bss.rel.ro. The next section in memory would be nearer to it in the file; as a part of a
   // section with contents, which the note's object sees to, .bss.rel.ro is in the file as well.
   os << "  .data.rel.ro : {" << list(Pattern::Relro);
-  if (traits.copiesConstants)
+  if (copiesConstants)
     os << " *(.bss.rel.ro)";
   os << (uses(Pattern::Relro) ? rest : "") << " }\n";
   os << "}\n";
   os << "SECTIONS {\n";
-  if (traits.dataIsFirst)
+  if (dataIsFirst)
     constants();
   for (StringRef name : {".init", ".fini", ".plt", ".iplt"})
     os << "  " << name << " : { }\n";
   // All code is one section, as valgrind looks up lines in .text only. Sections that have no place
   // yet come to its end as well.
   os << "  .text :";
-  if (traits.codeAlign)
-    os << " ALIGN(" << traits.codeAlign << ")";
+  if (codeAlign)
+    os << " ALIGN(" << codeAlign << ")";
   os << " {" << list(Pattern::Text) << " HIDDEN(" << frontCodeSymbol << " = ADDR(.text) - .);"
      << list(Pattern::NextText) << (uses(Pattern::NextText) ? rest : "") << " }\n";
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output

@@ -3,8 +3,8 @@
 #include "plan/placement.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/STLExtras.h"
-#include <algorithm>
-#include <numeric>
+#include <array>
+#include <compare>
 #include <tuple>
 
 using namespace llvm;
@@ -17,19 +17,7 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
     return c == SectionClass::Rodata ? std::optional(Pattern::NextRodata)
            : c == SectionClass::Text ? std::optional(Pattern::NextText)
                                      : std::nullopt;
-  switch (c) {
-  case SectionClass::Rodata:
-    return Pattern::Rodata;
-  case SectionClass::Text:
-    return Pattern::Text;
-  case SectionClass::Relro:
-    return Pattern::Relro;
-  case SectionClass::Data:
-    return Pattern::Data;
-  case SectionClass::Bss:
-    return Pattern::Bss;
-  }
-  llvm_unreachable("a class without a pattern");
+  return static_cast<Pattern>(c); // the patterns begin with those of the classes
 }
 
 void Placement::add(std::vector<StartupSections> more, bool ordersRelro) {
@@ -42,15 +30,8 @@ void Placement::add(std::vector<StartupSections> more, bool ordersRelro) {
     for (const StartupSection &section : sections) {
       auto [number, isNew] = numbers.try_emplace(section.name, uint32_t(planned.size()));
       if (isNew)
-        planned.push_back({section.name,
-                           uint32_t(found.size()),
-                           section.index,
-                           section.sectionClass,
-                           section.region,
-                           section.rank,
-                           {},
-                           {},
-                           0});
+        planned.push_back({section.name, uint32_t(found.size()), section.index,
+                           section.sectionClass, section.region, section.rank});
       PlannedSection &one = planned[number->second];
       std::tie(one.region, one.entry) =
           std::min(std::tuple(one.region, one.entry), std::tuple(section.region, section.rank));
@@ -68,37 +49,32 @@ void Placement::add(std::vector<StartupSections> more, bool ordersRelro) {
 /// Gives the sections their order in their patterns. Sections of one entry (all next sections,
 /// those that one function refers to) lie in the order of the objects on the command line.
 void Placement::putInOrder() {
-  // The sections are in that order, so counting those of each entry sorts them.
-  const size_t numRanks = numEntries + 1;
-  auto rankOf = [&](const PlannedSection &one) {
-    return static_cast<size_t>(one.region) * numRanks + one.entry;
+  struct Key {
+    uint64_t entry; // with the region
+    bool hasBytes;  // labels come before code (startup_set/code_labels.h)
+    uint32_t number;
+    auto operator<=>(const Key &) const = default;
   };
-  std::vector<uint32_t> ends(2 * numRanks);
-  for (const PlannedSection &one : planned)
-    ++ends[rankOf(one)];
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  std::vector<uint32_t> begins(ends);
-  std::vector<uint32_t> sorted(planned.size());
-  for (uint32_t i = planned.size(); i-- > 0;)
-    sorted[--begins[rankOf(planned[i])]] = i;
-
+  std::vector<Key> sorted;
+  sorted.reserve(planned.size());
+  for (auto [number, one] : enumerate(planned))
+    sorted.push_back({uint64_t(one.region) << 32 | one.entry, one.sum.bytes > 0, uint32_t(number)});
+  llvm::sort(sorted);
   std::array<uint32_t, numPatterns> next = {};
   DenseMap<CachedHashStringRef, uint32_t> copies; // the order of the names of one entry
-  for (auto [begin, end] : zip_equal(begins, ends)) {
+  for (ArrayRef<Key> rest = sorted; !rest.empty();) {
     copies.clear();
-    MutableArrayRef<uint32_t> ofEntry = MutableArrayRef(sorted).slice(begin, end - begin);
-    if (end - begin > 1) // labels before code (startup_set/code_labels.h)
-      std::stable_partition(ofEntry.begin(), ofEntry.end(),
-                            [&](uint32_t i) { return !planned[i].sum.bytes; });
-    for (uint32_t i : ofEntry) {
-      PlannedSection &one = planned[i];
+    auto ofEntry = rest.take_while([&](const Key &key) { return key.entry == rest[0].entry; });
+    rest = rest.drop_front(ofEntry.size());
+    for (const Key &key : ofEntry) {
+      PlannedSection &one = planned[key.number];
       one.pattern = patternOf(one.sectionClass, one.region);
       if (!one.pattern || !uses(*one.pattern)) {
         one.pattern.reset();
         continue;
       }
       uint32_t &nextOrder = next[static_cast<unsigned>(*one.pattern)];
-      if (end - begin == 1) { // as for most entries
+      if (ofEntry.size() == 1) { // as for most entries
         one.order = nextOrder++;
         continue;
       }
@@ -125,11 +101,6 @@ std::optional<uint32_t> Placement::numberOf(const char *name) const {
     return std::nullopt;
   auto it = numbers.find(name);
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
-}
-
-bool Placement::isCodeOfAllRuns(StringRef name) const {
-  std::optional<uint32_t> number = numberOf(name.data());
-  return number && planned[*number].pattern == Pattern::Text && isOfAllRuns(planned[*number]);
 }
 
 } // namespace frontload

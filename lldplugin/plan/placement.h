@@ -52,22 +52,21 @@ struct PlannedSection {
   Region region;
   /// The entry of the profile that needs them first; the number of entries if none does.
   uint32_t entry;
-  SectionSum sum;
+  SectionSum sum = {};
   /// Without one, they go with their class, without an order.
-  std::optional<Pattern> pattern;
+  std::optional<Pattern> pattern = {};
   /// In the pattern, from 0. Only copies (of one name and one entry, in several objects) share a
   /// number, so the order does not depend on which copy the link keeps, or on how the linker breaks
   /// ties.
-  uint32_t order;
+  uint32_t order = 0;
 };
 
 /// It grows while a link is planned, and then stays as it is.
 class Placement {
 public:
-  /// `entries` is the size of the profile, of which every run touches those before `endOfAll`.
-  /// `some` are the patterns that the script may have.
-  Placement(size_t entries, uint32_t endOfAll, PatternSet some)
-      : numEntries(entries), endOfFirstTier(endOfAll), patterns(some) {}
+  /// Every run touches the entries of the profile before `endOfAll`. `some` are the patterns that
+  /// the script may have.
+  Placement(uint32_t endOfAll, PatternSet some) : endOfFirstTier(endOfAll), patterns(some) {}
 
   /// Adds what was found in the next objects. `ordersRelro` is whether .data.rel.ro gets a pattern.
   void add(std::vector<StartupSections> more, bool ordersRelro);
@@ -88,20 +87,11 @@ public:
     return uses(Pattern::Strings) && isStringSection(name) ? std::optional(Pattern::Strings)
                                                            : std::nullopt;
   }
-  /// The pattern of any section with this name.
-  std::optional<Pattern> patternFor(llvm::StringRef name) const {
-    std::optional<uint32_t> number = numberOf(name.data());
-    return number ? planned[*number].pattern : patternOfOther(name);
-  }
   bool isOfAllRuns(const PlannedSection &section) const { return section.entry < endOfFirstTier; }
-  /// Whether the section with this name is code of the front that every run enters: it lies before
-  /// the rest of the front's code, and is read with it in any order.
-  bool isCodeOfAllRuns(llvm::StringRef name) const;
 
 private:
   void putInOrder();
 
-  const size_t numEntries;
   const uint32_t endOfFirstTier;
   PatternSet patterns;
   std::vector<StartupSections> found;

@@ -4,9 +4,7 @@
 #include "startup_set/code_labels.h"
 #include "startup_set/unnamed_sections.h"
 #include "llvm/ADT/STLExtras.h"
-#include <algorithm>
 #include <array>
-#include <utility>
 
 using namespace llvm;
 using namespace llvm::object;
