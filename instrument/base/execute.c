@@ -57,12 +57,6 @@ static bool is_elsewhere(int error) {
          error == -ENODEV || error == -ETIMEDOUT;
 }
 
-/* A shell passes over a folder that may not be searched, as if the command were not in it. */
-static bool is_there(const char *path) {
-  struct stat status;
-  return sys_stat(path, &status) == 0;
-}
-
 int execute_command(char **command, char **environment, const char *folders) {
   char path[PATH_MAX];
   int problem = -ENOENT;
@@ -80,7 +74,9 @@ int execute_command(char **command, char **environment, const char *folders) {
     const int error = text.overflow ? -ENOENT : execute_file(path, command, environment);
     if (!is_elsewhere(error))
       return error;
-    if (error == -EACCES && is_there(path))
+    /* A shell passes over a folder that may not be searched, as if the command were not in it. */
+    struct stat status;
+    if (error == -EACCES && sys_stat(path, &status) == 0)
       problem = error;
     more = *folders;
   }

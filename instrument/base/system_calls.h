@@ -109,17 +109,10 @@ static inline int sys_stat(const char *path, struct stat *status) {
   return (int)SYS(newfstatat, AT_FDCWD, path, status);
 }
 
-static inline int sys_set_file_size(int fd, uint64_t size) { return (int)SYS(ftruncate, fd, size); }
-
 static inline long sys_read(int fd, void *bytes, size_t size) { return SYS(read, fd, bytes, size); }
 
 static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) {
   return SYS(pread64, fd, bytes, size, offset);
-}
-
-static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
-                               int flags) {
-  return SYS(preadv2, fd, parts, count, offset, 0, flags);
 }
 
 /* Blocks of 512 bytes that this thread has read from devices; 0 if the kernel does not count. */
@@ -160,11 +153,6 @@ enum { MEMORY_OF_OUR_OWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 static inline void *sys_map_memory(size_t size) {
   return sys_map_at(NULL, size, MEMORY_OF_OUR_OWN, -1, 0);
-}
-
-/* Fails if the place is taken; older kernels map elsewhere. */
-static inline void *sys_map_memory_at(const void *place, size_t size) {
-  return sys_map_at(place, size, MEMORY_OF_OUR_OWN | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 static inline void *sys_map_file(int fd, uint64_t offset, size_t size) {

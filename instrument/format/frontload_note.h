@@ -47,6 +47,7 @@
  */
 #pragma once
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,12 +75,6 @@ struct frontload_note {
 #define FRONTLOAD_NOTE_HEAD_SIZE 24 /* without the descriptor */
 #define FRONTLOAD_NOTE_SIZE(room) (FRONTLOAD_NOTE_HEAD_SIZE + FRONTLOAD_NOTE_DESCRIPTOR_SIZE(room))
 
-#ifdef __cplusplus
-static_assert(offsetof(frontload_note, version) == FRONTLOAD_NOTE_HEAD_SIZE &&
-                  sizeof(frontload_note) == FRONTLOAD_NOTE_SIZE(0),
+static_assert(offsetof(struct frontload_note, version) == FRONTLOAD_NOTE_HEAD_SIZE &&
+                  sizeof(struct frontload_note) == FRONTLOAD_NOTE_SIZE(0),
               "see above");
-#else
-_Static_assert(offsetof(struct frontload_note, version) == FRONTLOAD_NOTE_HEAD_SIZE &&
-                   sizeof(struct frontload_note) == FRONTLOAD_NOTE_SIZE(0),
-               "see above");
-#endif

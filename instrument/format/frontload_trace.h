@@ -75,6 +75,7 @@
 
 #include "frontload_role.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 /* The first byte is not ASCII and the line ends catch text-mode transfers (the idea is PNG's). */
@@ -156,10 +157,5 @@ struct frontload_trace_slot {
 
 #define FRONTLOAD_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
-#ifdef __cplusplus
-static_assert(sizeof(frontload_trace_header) == FRONTLOAD_TRACE_HEADER_SIZE, "see above");
-static_assert(sizeof(frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see above");
-#else
-_Static_assert(sizeof(struct frontload_trace_header) == FRONTLOAD_TRACE_HEADER_SIZE, "see above");
-_Static_assert(sizeof(struct frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see above");
-#endif
+static_assert(sizeof(struct frontload_trace_header) == FRONTLOAD_TRACE_HEADER_SIZE, "see above");
+static_assert(sizeof(struct frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see above");

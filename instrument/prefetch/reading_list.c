@@ -228,7 +228,7 @@ static int look_at_list(const char *path, bool waits, bool *learns) {
   if (fd < 0)
     return fd;
   struct iovec to = {text, BEGINNING};
-  long size = waits ? -EOPNOTSUPP : sys_preadv2(fd, &to, 1, 0, RWF_NOWAIT);
+  long size = waits ? -EOPNOTSUPP : SYS(preadv2, fd, &to, 1, 0, 0, RWF_NOWAIT);
   if (size == -EOPNOTSUPP)
     size = sys_pread(fd, text, BEGINNING, 0);
   sys_close(fd);

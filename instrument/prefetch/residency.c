@@ -49,7 +49,7 @@ enum residency residency_of(struct look *look, uint64_t offset) {
   char byte;
   struct iovec to = {&byte, 1};
   if (!look->cannot_read) {
-    const long result = sys_preadv2(look->fd, &to, 1, offset, RWF_NOWAIT);
+    const long result = SYS(preadv2, look->fd, &to, 1, offset, 0, RWF_NOWAIT);
     if (result != -EOPNOTSUPP)
       return result == 1 ? RESIDENT : NOT_RESIDENT;
     look->cannot_read = true;

@@ -35,10 +35,10 @@ static cl::opt<std::string>
                         "FRONTLOAD_ROLE in their environment"));
 static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(recorderOptions()));
 
-int frontload::usageError(const Twine &message) {
+static std::nullopt_t usageError(const Twine &message) {
   error(message);
   note("try: " + Twine(toolName) + " --help");
-  return EXIT_USAGE;
+  return std::nullopt;
 }
 
 /// LLVM's messages begin with the name of the program, and have advice of their own after the
@@ -76,27 +76,17 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
     usageErrorOf(messages);
     return std::nullopt;
   }
-  if (!strayArguments.empty()) {
-    usageError("'" + strayArguments.front() + "': is not an option; the command follows --");
-    return std::nullopt;
-  }
-  if (separator + 1 >= argc) {
-    usageError("no command was given");
-    return std::nullopt;
-  }
-  if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e6)) {
-    usageError("--for: not a number of seconds above 0");
-    return std::nullopt;
-  }
+  if (!strayArguments.empty())
+    return usageError("'" + strayArguments.front() + "': is not an option; the command follows --");
+  if (separator + 1 >= argc)
+    return usageError("no command was given");
+  if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e6))
+    return usageError("--for: not a number of seconds above 0");
   auto pattern = OutputPattern::parse(outputOption);
-  if (!pattern) {
-    usageError(toString(pattern.takeError()));
-    return std::nullopt;
-  }
+  if (!pattern)
+    return usageError(toString(pattern.takeError()));
   char role[FRONTLOAD_ROLE_SIZE] = {};
-  if (roleOption.getNumOccurrences() && !frontload_copy_role(role, roleOption.c_str())) {
-    usageError("--role: " FRONTLOAD_NO_ROLE);
-    return std::nullopt;
-  }
+  if (roleOption.getNumOccurrences() && !frontload_copy_role(role, roleOption.c_str()))
+    return usageError("--role: " FRONTLOAD_NO_ROLE);
   return CommandLine{argv + separator + 1, std::move(*pattern), role};
 }

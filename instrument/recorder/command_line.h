@@ -18,9 +18,6 @@ extern llvm::cl::list<std::string> moduleOption; // --module
 extern llvm::cl::opt<std::string> untilOption;   // --until
 extern llvm::cl::opt<double> forOption;          // --for: above 0, if it was given
 
-/// Reports an error in the command line. Returns the exit status.
-int usageError(const llvm::Twine &message);
-
 /// The remedy if traces cannot be written.
 constexpr char howToWrite[] = "choose another place with --output";
 

@@ -150,7 +150,9 @@ static struct recorder *find_shared_recorder(void) {
 static void share_recorder(struct recorder *recorder) {
   if (is_in_program())
     return;
-  void *mapping = sys_map_memory_at(shared_page, sizeof *shared_page);
+  /* Fails if the place is taken. */
+  void *mapping =
+      sys_map_at(shared_page, sizeof *shared_page, MEMORY_OF_OUR_OWN | MAP_FIXED_NOREPLACE, -1, 0);
   if (is_error(mapping))
     return;
   if (mapping != shared_page) { /* before Linux 4.17 the place is only a hint */

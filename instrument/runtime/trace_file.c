@@ -67,7 +67,7 @@ static void *map_first_chunk(int fd, struct session *session) {
   if (error < 0)
     return (void *)error;
   const signal_set pending = sys_pending_signals();
-  const bool has_room = without_signal(sys_set_file_size(fd, RESERVED_SIZE), pending) == 0;
+  const bool has_room = without_signal(SYS(ftruncate, fd, RESERVED_SIZE), pending) == 0;
   void *mapping = sys_map_file(fd, 0, RESERVED_SIZE);
   const bool is_mapped = !is_error(mapping);
   session->mapped_size = is_mapped ? RESERVED_SIZE : FIRST_CHUNK_SIZE;
@@ -75,7 +75,7 @@ static void *map_first_chunk(int fd, struct session *session) {
       sys_advise(mapping, 1, MADV_POPULATE_WRITE) == 0) /* its first page */
     session->reserved_size = RESERVED_SIZE;
   else if (has_room)
-    sys_set_file_size(fd, FIRST_CHUNK_SIZE); /* a file that will grow must not seem to have grown */
+    SYS(ftruncate, fd, FIRST_CHUNK_SIZE); /* a file that will grow must not seem to have grown */
   return is_mapped ? mapping : sys_map_file(fd, 0, FIRST_CHUNK_SIZE);
 }
 

@@ -64,10 +64,6 @@ static Error checkProc() {
   return createStringError("/proc: belongs to another process namespace");
 }
 
-static std::optional<double> recordingTime() {
-  return forOption.getNumOccurrences() ? std::optional<double>(forOption) : std::nullopt;
-}
-
 static int record(char **arguments, OutputPattern pattern) {
   RecorderEnvironment environment;
   if (Error problem = pattern.check(arguments[0]))
@@ -77,7 +73,10 @@ static int record(char **arguments, OutputPattern pattern) {
     return fail(systemError("fork", "cannot start the command"));
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
   Loading loading(folder, moduleOption, untilOption, blocksOption);
-  auto status = Tracer(loading, environment, recordingTime()).run(command);
+  std::optional<double> seconds;
+  if (forOption.getNumOccurrences())
+    seconds = forOption;
+  auto status = Tracer(loading, environment, seconds).run(command);
   if (!status)
     return fail(status.takeError(), EXIT_FAILED, howToTrace);
   if (int problem = command.execError()) {

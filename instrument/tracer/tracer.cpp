@@ -7,7 +7,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <array>
-#include <cerrno>
 #include <linux/kcmp.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
