@@ -3,6 +3,7 @@
 #include "profile/match_summary.h"
 #include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -58,12 +59,10 @@ std::string MatchSummary::describe() const {
   notCounted(kept, "name", "names", " in sections that keep their place");
   notCounted(faded, "name", "names", " that starts touch no more and that are gone");
   notCounted(inlined, "name", "names", " that only a build with hooks has");
-  const char *before = "; missing: ";
-  for (StringRef name : ArrayRef(missing).take_front(maxInLine)) {
-    os << before;
-    writeName(os, name);
-    before = ", ";
-  }
+  os << (missing.empty() ? "" : "; missing: ");
+  interleave(
+      ArrayRef(missing).take_front(maxInLine), os, [&](StringRef name) { writeName(os, name); },
+      ", ");
   if (missing.size() > maxInLine)
     os << ", ...";
   return text;

@@ -20,9 +20,9 @@ bool LibrarySearch::take(ArrayRef<const char *> args, size_t &i) {
   else if (is_contained({"Bdynamic", "dy", "call_shared"}, arg))
     isStatic = false;
   else if (arg == "push-state")
-    push();
+    saved.push_back(isStatic);
   else if (arg == "pop-state")
-    pop();
+    isStatic = saved.empty() ? isStatic : saved.pop_back_val();
   else if (takeOption(args, i, "sysroot", value))
     sysroot = value;
   else if (takeOption(args, i, "library-path", value) || takeLetter(args, i, "-L", value))

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
@@ -23,14 +24,9 @@ struct LibrarySearch {
     bool isLibrary, isStatic;
   };
   std::vector<Input> inputs;
-  bool isStatic = false; ///< -Bstatic, for the libraries that follow
-  std::vector<bool> saved = {};
+  bool isStatic = false;                 ///< -Bstatic, for the libraries that follow
+  llvm::SmallVector<bool, 4> saved = {}; ///< by --push-state
 
-  void push() { saved.push_back(isStatic); }
-  void pop() {
-    if (!saved.empty())
-      isStatic = saved.back(), saved.pop_back();
-  }
   void addLibrary(llvm::StringRef name) { inputs.push_back({name.str(), true, isStatic}); }
 
   /// If `args[i]` is one of the linker's options for libraries, notes it, moves `i` to the last

@@ -8,12 +8,10 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 using namespace llvm;
 
@@ -38,45 +36,28 @@ std::string nameForStaged(StringRef path) {
   return (path + "-frontload-" + digits).str();
 }
 
-namespace {
-/// A file whose name is about to go to another one.
+/// Smaller files are freed about as quickly as a process is started: in 2 ms.
+static constexpr off_t minBytes = off_t(16) << 20;
+
+/// Holds the file at `path`, whose name is about to go to another one, if it is large and has no
+/// other name. Returns its descriptor; -1 for other files, which are freed as usual.
 ///
 /// The process that removes a file's last name or descriptor waits until the kernel has freed its
 /// blocks: 110 ms for 200 MB that ext4 has written out, a tenth of the link. lld removes the
 /// previous output in a thread while it links. Here it stays until the new one takes its place, so
 /// that a failed link loses nothing. Then another process closes it last, and the link need not
 /// wait. (For the same reason mold goes on in a child when its output is complete.)
-class OldFile {
-public:
-  /// Holds the file at `path` if it is large and has no other name. Other files are freed as usual.
-  explicit OldFile(const std::string &path);
-  OldFile(OldFile &&other) : descriptor(std::exchange(other.descriptor, -1)) {}
-  ~OldFile() {
-    if (descriptor >= 0)
-      close(descriptor);
-  }
-
-  /// Frees the file in the background: to be called when it has no name any more.
-  void letGo();
-
-private:
-  int descriptor = -1;
-};
-} // namespace
-
-/// Smaller files are freed about as quickly as a process is started: in 2 ms.
-static constexpr off_t minBytes = off_t(16) << 20;
-
-OldFile::OldFile(const std::string &path) {
+static int holdOld(const std::string &path) {
   struct stat status;
   if (lstat(path.c_str(), &status) || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
       status.st_size < minBytes)
-    return;
+    return -1;
   // Not opened for reading: that may be forbidden, and nothing is read.
-  descriptor = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  return open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-void OldFile::letGo() {
+/// Frees the held file in the background: to be called when it has no name any more.
+static void letGo(int descriptor) {
   if (descriptor < 0)
     return;
   // A shell is the one program that is everywhere. It has the file as its input, which it never
@@ -96,7 +77,6 @@ void OldFile::letGo() {
     posix_spawn(&child, shell, &files, nullptr, arguments, environment);
   posix_spawn_file_actions_destroy(&files);
   close(descriptor); // at once: the last process to close the file frees it
-  descriptor = -1;
 }
 
 /// The file that a write to `path` changes, which may be a link, by a name at which a rename can
@@ -141,16 +121,17 @@ static std::error_code replace(const std::string &temporary, const std::string &
 }
 
 Error StagedFiles::publish() {
-  std::vector<OldFile> old;
+  std::vector<int> old;
   for (const File &file : concat<File>(files, outputs)) {
-    old.emplace_back(file.place);
+    old.push_back(holdOld(file.place));
     if (std::error_code error = replace(file.temporary, file.place)) {
+      llvm::for_each(old, close);
       discard();
       return createStringError(error, file.place + ": " + error.message());
     }
   }
   discard();
-  llvm::for_each(old, std::mem_fn(&OldFile::letGo)); // these have no name any more
+  llvm::for_each(old, letGo); // these have no name any more
   return Error::success();
 }
 

@@ -9,7 +9,6 @@
 
 #include "program/library_search.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
 

@@ -11,7 +11,6 @@
 #include "predict/symbol_map.h"
 #include "predict/whole_start.h"
 #include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <string>
