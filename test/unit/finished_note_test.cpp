@@ -32,7 +32,7 @@ TEST(RangesOfPages, AreAddresses) {
 }
 
 // Up to 128 KiB apart they are one, and further apart too, if that reads less than their two faults
-// would. A sixth more is read around them, in whole pages.
+// would. More is read around them, in whole pages: a sixth, as long as it is not more either.
 TEST(RangesOfPages, AreJoinedWhereTheyAreNear) {
   EXPECT_EQ(rangesOf({{50, 1}, {17, 1}}, 8),
             (std::vector<FileRange>{{15 * notePage, 53 * notePage}}));
@@ -41,7 +41,16 @@ TEST(RangesOfPages, AreJoinedWhereTheyAreNear) {
   EXPECT_EQ(
       rangesOf({{79, 1}, {17, 1}}, 8),
       (std::vector<FileRange>{{79 * notePage, 80 * notePage}, {17 * notePage, 18 * notePage}}));
-  EXPECT_EQ(rangesOf({{0, 60}}, 1), (std::vector<FileRange>{{0, 65 * notePage}}));
+  EXPECT_EQ(rangesOf({{0, 60}}, 1), (std::vector<FileRange>{{0, 61 * notePage}}));
+}
+
+// Of two gaps of 144 KiB, the one is read that saves a request: not the one between parts that are
+// too large for one. No side of a part is extended into another request.
+TEST(RangesOfPages, AreJoinedWhereItSavesARequest) {
+  EXPECT_EQ(rangesOf({{3000, 30}, {3066, 30}, {1000, 128}, {1164, 100}}, 3),
+            (std::vector<FileRange>{{2996 * notePage, 3102 * notePage},
+                                     {1001 * notePage, 1129 * notePage},
+                                     {1160 * notePage, 1270 * notePage}}));
 }
 
 // What is touched first stays if there is no room for all: a gap as large as a request stays out.

@@ -29,6 +29,9 @@ struct Extent {
 static constexpr uint64_t notedPage = 4096;
 /// Reading more takes longer than another request, on a disk of 150 requests and 80 MB a second.
 static constexpr uint64_t maxGap = 512 << 10;
+/// The largest request that the prefetch makes, and one where no pages are neighbours in memory:
+/// the kernel divides it at 128 segments.
+static constexpr uint64_t maxRequest = 1 << 20, maxScattered = maxRequest / 2;
 
 /// Joins extents of a segment that are at most `gap` apart. They ascend.
 static std::vector<Extent> joined(ArrayRef<Extent> extents, uint64_t gap) {
@@ -65,17 +68,52 @@ static uint64_t bytesByFaults(ArrayRef<PageRange> pages) {
   return read.size() * notedPage;
 }
 
-/// Extends each extent on both sides. Pages that a prediction misses are mostly beside others:
-/// something goes on behind the end of a page. All extensions are at most a sixth of the extents,
-/// which ascend.
-static void extend(std::vector<Extent> &extents) {
-  constexpr uint64_t maxAll = 2 << 20, maxSide = 32 << 10;
+/// Joins extents where bytes and requests together cost least: a request as much as `request`
+/// bytes. As many requests are made as are between those with pages that are all neighbours in
+/// memory, and with none. Extents ascend.
+static std::vector<Extent> joinedCheaply(ArrayRef<Extent> extents, uint64_t request) {
+  constexpr uint64_t maxJoined = 8 << 20; // bounds the time
+  struct Way {
+    uint64_t cost;
+    size_t first; ///< of its last range
+  };
+  std::vector<Way> ways = {{0, 0}}; // the cheapest, by the number of extents
+  for (size_t count = 1; count <= extents.size(); ++count) {
+    const Extent &last = extents[count - 1];
+    ways.push_back({UINT64_MAX, 0});
+    for (size_t first = count; first-- > 0 && extents[first].segment == last.segment;) {
+      uint64_t bytes = last.end - extents[first].begin;
+      if (bytes > maxJoined && first + 1 < count)
+        break;
+      uint64_t requests = divideCeil(bytes, maxRequest) + divideCeil(bytes, maxScattered);
+      uint64_t cost = ways[first].cost + bytes + request / 2 * requests;
+      if (cost < ways.back().cost)
+        ways.back() = {cost, first};
+    }
+  }
+  std::vector<Extent> result;
+  for (size_t end = extents.size(), first; end > 0; end = first) {
+    first = ways[end].first;
+    result.push_back(joined(extents.slice(first, end - first), maxJoined).front());
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+/// Extends each extent on both sides, by no request more. Pages that a prediction misses are mostly
+/// beside others: something goes on behind the end of a page. All extensions are at most a sixth of
+/// the extents, which ascend, and of `bytesInAll` together with them.
+static void extend(std::vector<Extent> &extents, uint64_t bytesInAll) {
+  constexpr uint64_t maxAll = 1 << 20, maxSide = 32 << 10;
   const uint64_t bytes = totalBytes(extents);
   const uint64_t sides = 2 * std::max<uint64_t>(extents.size(), 1);
-  const uint64_t side =
-      alignDown(std::min(maxSide, std::min(bytes / 6, maxAll) / sides), notedPage);
+  const uint64_t left = bytesInAll - std::min(bytesInAll, bytes);
+  const uint64_t most = std::min(maxSide, std::min({left, bytes / 6, maxAll}) / sides);
   for (Extent &extent : extents) {
     const FileSegment &segment = *extent.segment;
+    const uint64_t size = extent.end - extent.begin;
+    const uint64_t side =
+        alignDown(std::min(most, (alignTo(size, maxScattered) - size) / 2), notedPage);
     extent.begin -= std::min(extent.begin - segment.offset, side);
     extent.end += std::min(segment.offset + segment.fileBytes - extent.end, side);
   }
@@ -95,17 +133,18 @@ NotedRanges rangesOfPages(const LinkedFile &file, ArrayRef<PageRange> pages, siz
   llvm::sort(extents, [](const Extent &a, const Extent &b) {
     return std::pair(a.segment, a.begin) < std::pair(b.segment, b.begin);
   });
-  // Fewer ranges are fewer requests, as long as they do not read more than the start without them.
-  const uint64_t readByFaults = bytesByFaults(pages) / 16 * 15; // a prediction has some pages more
+  extents = joined(extents, FRONTLOAD_GAP_NOTE / 2);
+  // Fewer requests are worth more bytes, as long as the start reads no more than without the
+  // ranges. A prediction has some pages more than are touched.
+  const uint64_t readByFaults = bytesByFaults(pages);
   std::vector<Extent> found;
-  for (uint64_t gap = FRONTLOAD_GAP_NOTE; gap <= maxGap; gap += notedPage) {
-    std::vector<Extent> next = joined(extents, gap);
-    extend(next);
-    bool isEnough = found.size() <= room || gap > FRONTLOAD_GAP_HDD;
-    if (gap > FRONTLOAD_GAP_NOTE && isEnough && totalBytes(next) > readByFaults)
+  for (uint64_t request = FRONTLOAD_GAP_NOTE; request <= maxGap; request += notedPage) {
+    std::vector<Extent> next = joinedCheaply(extents, request);
+    if (!found.empty() && totalBytes(next) > readByFaults / 32 * (found.size() > room ? 31 : 28))
       break;
     found = std::move(next);
   }
+  extend(found, readByFaults / 32 * 31);
   llvm::sort(found, [](const Extent &a, const Extent &b) {
     return std::pair(a.rank, a.begin) < std::pair(b.rank, b.begin);
   });
