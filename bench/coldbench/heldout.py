@@ -38,7 +38,7 @@ _WEIGHTS = (1, 3, 10, 30)
 _FIGURES = ("major_faults", "read_bytes", "requests")
 _DEVICE = "ssd"
 PREFETCHES = ("none", "front")
-NO_FRONT, FIRST_TOUCH, KEPT_RUNS = ORDERS = ("(no front)", "first touch", "kept runs")
+NO_FRONT, FIRST_TOUCH, KEPT_RUNS = ("(no front)", "first touch", "kept runs")
 BLOCKS = "basic blocks"
 _BLOCKS_VARIANT = "front+blocks"
 _BLOCKS_TREE, _CLUSTERS = "tree.blocks", "blocks.clusters"  # of variants.ninja

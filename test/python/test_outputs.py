@@ -2,7 +2,6 @@
 
 import pytest
 from faults_writer import PAGE, FaultsWriter, plain_file
-from frontload.base import files
 from frontload.cli import main as command_line
 
 
@@ -73,14 +72,3 @@ def test_dash_is_stdout(cli, tools, link, startup, tmp_path, monkeypatch):
     for args in (["record", "-o", "-", "--", "true"], ["auto", "-o", "-", "--", "./app"]):
         assert "cannot be written to stdout" in cli(*args, code=2).err
     assert "both write to stdout" in cli("report", "f.json", "-o", "-", "--json", "-", code=2).err
-
-
-def test_a_file_is_copied_only_if_it_changed(tmp_path):
-    source, copy = tmp_path / "app", tmp_path / "kept"
-    for content in (b"x" * 50_000, b"x" * 49_999 + b"y", b"x"):
-        source.write_bytes(content)
-        assert files.copy_if_changed(source, copy)
-        before = copy.stat().st_ino
-        assert not files.copy_if_changed(source, copy)
-        assert copy.read_bytes() == content and copy.stat().st_ino == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["app", "kept"]

@@ -42,11 +42,6 @@ def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> dict[str,
     return {variant["name"]: _predict(work, variant, place) for variant in variants}
 
 
-def is_made(prediction: dict) -> bool:
-    """Whether there is a prediction, not only a reason for none."""
-    return FIGURES[0] in prediction
-
-
 def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     name = variant["name"]
     recording = work.workload.recording(name)

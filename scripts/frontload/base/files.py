@@ -1,14 +1,11 @@
 """Opening input files, and writing output files whole or not at all."""
 
-import filecmp
 import hashlib
 import json
 import os
-import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -111,27 +108,17 @@ def write_if_changed(path: os.PathLike[str] | str, data: bytes) -> bool:
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
     try:
-        _replace(path, lambda stream: stream.write(data))
+        _replace(path, data)
     except OSError as problem:  # the temporary file's name would puzzle readers
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     return True
 
 
-def copy_if_changed(source: os.PathLike[str] | str, path: os.PathLike[str] | str) -> bool:
-    """Like write_if_changed, for a copy of a file, with little of it in memory at a time."""
-    path = Path(path)
-    if path.is_file() and filecmp.cmp(source, path, shallow=False):
-        return False
-    with open(source, "rb") as stream:
-        _replace(path.resolve(), lambda target: shutil.copyfileobj(stream, target))
-    return True
-
-
-def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
+def _replace(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
-            write(stream)
+            stream.write(data)
         os.chmod(temporary, _permissions(path))
         os.replace(temporary, path)
     except BaseException:

@@ -2,7 +2,6 @@
 table, and its relocations.
 """
 
-import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,11 +57,6 @@ class EntryPoint:
 def read_loading(path: os.PathLike[str] | str) -> Loading:
     """Reads the loader's tables; raises BadData if they are damaged."""
     return _read(path, _loading)
-
-
-def parse_loading(path: str, data: bytes) -> Loading:
-    """The same of a file that is in memory."""
-    return _loading(Contents(path, io.BytesIO(data)))
 
 
 def read_start(path: os.PathLike[str] | str) -> EntryPoint:
