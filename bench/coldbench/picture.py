@@ -37,7 +37,7 @@ def strip(axes, place: tuple[float, float], read: Residency, end: float, page: f
     axis."""
     axes.broken_barh([(0, end)], place, facecolor=UNREAD, linewidth=0)
     axes.broken_barh([(first * page, max(count * page, least))
-                      for first, count in read.runs().tolist()], place, facecolor=READ,
+                      for first, count in read.runs()], place, facecolor=READ,
                      linewidth=0)
 
 

@@ -19,7 +19,7 @@ TOUCHED = ReadingList(1, {FILES[0]: {1: Touch(0, 1, MAP)}, FILES[1]: {0: Touch(1
 
 def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):
     ways = start.AS_IT_IS, start.WHOLE, start.LIST
-    monkeypatch.setattr(start, "measure", lambda started, device, rounds, progress, system: (
+    monkeypatch.setattr(start, "measure", lambda started, device, rounds, progress, *more: (
         {name: [start.Start(3, 2_000_000, 40, 10 ** 9 // (1 + number))] * rounds
          for number, name in enumerate(ways)},
         {name: {"major_faults": 3, "requests": 4321, "read_bytes": 2_000_000} for name in ways}))

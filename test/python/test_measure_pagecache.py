@@ -67,7 +67,7 @@ def test_the_page_that_was_read_is_seen(file):
         os.pread(stream.fileno(), 1, 7 * PAGE_SIZE)
         with mmap.mmap(stream.fileno(), PAGE_SIZE, mmap.MAP_SHARED | MAP_LOCKED, mmap.PROT_READ,
                        offset=7 * PAGE_SIZE):  # or it might be reclaimed
-            assert pagecache.settled(file).runs().tolist() == [[7, 1]]
+            assert pagecache.settled(file).runs() == [(7, 1)]
 
 
 def test_warming_is_tried_again(file, monkeypatch):
@@ -196,7 +196,7 @@ def test_runs_and_their_text_say_the_same(pages):
     size = max(0, len(pages) * PAGE_SIZE - 1)
     seen = Residency(size, np.array(pages, dtype=bool))
     assert Residency.from_text(size, seen.to_text()).pages.tolist() == pages
-    assert int(seen.runs()[:, 1].sum()) == seen.resident_pages
+    assert sum(pages for _, pages in seen.runs()) == seen.resident_pages
     assert seen.resident_bytes == seen.resident_pages * PAGE_SIZE - any(pages[-1:])
 
 

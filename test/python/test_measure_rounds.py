@@ -180,7 +180,7 @@ def test_each_run_is_kept(variants, monkeypatch):
         (variant, condition, number) for variant in "ab" for condition in (SELECTIVELY_COLD, WARM)
         for number in range(3)}
     cold, warm = result.of("a", SELECTIVELY_COLD)[0], result.of("a", WARM)[0]
-    assert next(iter(cold.files.values())).read.runs().tolist() == [[2, 2]]
+    assert next(iter(cold.files.values())).read.runs() == [(2, 2)]
     assert warm.total(lambda read: read.resident_pages) == 0
     assert [missing.what for missing in result.missing] == ["the processors' frequency"]
     assert result.differing_outputs() == []

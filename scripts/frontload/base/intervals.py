@@ -1,6 +1,7 @@
 """Sets of numbers, bytes and address ranges: what symbols cover, and which lie around an
 address."""
 
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -15,9 +16,16 @@ def signed(positions: np.ndarray) -> np.ndarray:
     return np.minimum(positions, MAX_ADDRESS).astype(np.int64)
 
 
+def columns(pairs: Collection[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the second numbers of pairs, as of `signed`."""
+    first, second = (np.array([min(pair[side], MAX_ADDRESS) for pair in pairs], np.int64)
+                     for side in (0, 1))
+    return first, second
+
+
 def distinct(*parts: np.ndarray) -> np.ndarray:
-    """All distinct numbers of these arrays, ascending. np.unique() and np.union1d() use a hash
-    table since NumPy 2.3, which takes 60 times as long for a million."""
+    """All distinct numbers of these arrays, ascending. np.unique() uses a hash table since NumPy
+    2.3, which takes 60 times as long for a million."""
     ascending = np.sort(np.concatenate(parts))
     return ascending[np.append(True, ascending[1:] != ascending[:-1])[:len(ascending)]]
 
@@ -50,9 +58,9 @@ class Cover:
         order = np.lexsort((end, start))
         start, end = start[order], end[order]
         reach = np.maximum.accumulate(end)
-        first = np.ones(len(start), bool)
+        first = np.full(len(start), True)
         first[1:] = start[1:] >= reach[:-1] + joined
-        last = np.roll(first, -1)
+        last = np.append(first[1:], True)[:len(first)]
         self.start, self.end = start[first], reach[last]
         self._before = np.concatenate([[0], np.cumsum(self.end - self.start)])
 

@@ -2,8 +2,8 @@
 
 numpy is large, and made for one version of Python and one libc: a command that has to work wherever
 it is unpacked cannot bring it. arrays.py takes numpy where it is installed, and this module
-elsewhere: names and results are numpy's, for whole numbers, booleans and objects. It is slower: a
-program with a million symbols takes some seconds more.
+elsewhere: names and results are numpy's, for whole numbers and booleans in one dimension. It is
+slower: a program with a million symbols takes some seconds more.
 
 Differences from numpy: an array of an index or a slice is a copy, so writing to it changes nothing
 else; an empty list has whole numbers; arithmetic with unsigned and signed numbers of 64 bits is
@@ -14,20 +14,19 @@ signed.
 
 from __future__ import annotations
 
-import builtins
 import operator
 import sys
 from array import array as _Numbers
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import accumulate, chain, compress, pairwise
 from itertools import repeat as times
 from typing import Any
 
-_Data = Any  # array.array of numbers, bytearray of booleans, list of objects
-_LETTERS = {"u1": "B", "i1": "b", "u2": "H", "i2": "h", "u4": "I", "i4": "i", "u8": "Q", "i8": "q",
-            "f8": "d"}
-_BOOL, _INT, _OBJECT = "b1", "i8", "O"
+_Data = Any  # array.array of numbers, bytearray of booleans
+_LETTERS = {"u1": "B", "i1": "b", "u2": "H", "i2": "h", "u4": "I", "i4": "i", "u8": "Q", "i8": "q"}
+_BOOL, _INT = "b1", "i8"
 _NATIVE = "<" if sys.byteorder == "little" else ">"
 
 
@@ -49,8 +48,7 @@ def _wrapped(kind: str, value: Any) -> Any:
     return value - (1 << bits) if kind[0] == "i" and value >> bits - 1 else value
 
 
-int8, int32, int64 = _Number("i1"), _Number("i4"), _Number("i8")
-uint8, uint64, bool_ = _Number("u1"), _Number("u8"), _Number("b1")
+int32, int64, uint8, uint64 = _Number("i4"), _Number("i8"), _Number("u1"), _Number("u8")
 
 
 class dtype:
@@ -59,7 +57,7 @@ class dtype:
     def __init__(self, spec: Any):
         self.fields: dict[str, dtype] = {}
         self.itemsize: int
-        self.kind, self.byteorder = _OBJECT, _NATIVE
+        self.kind, self.byteorder = "", _NATIVE
         if isinstance(spec, list):
             self.fields = {name: dtype(each) for name, each in spec}
             self.itemsize = sum(each.itemsize for each in self.fields.values())
@@ -69,9 +67,8 @@ class dtype:
                 self.byteorder, spec = spec[0], spec[1:]
             self.kind = spec
         else:
-            self.kind = (spec.kind if isinstance(spec, _Number) else
-                         {bool: _BOOL, int: _INT, float: "f8", object: _OBJECT}[spec])
-        self.itemsize = int(self.kind[1:] or 8)
+            self.kind = spec.kind if isinstance(spec, _Number) else {bool: _BOOL, int: _INT}[spec]
+        self.itemsize = int(self.kind[1])
 
     def __getitem__(self, field: str) -> dtype:
         return self.fields[field]
@@ -83,8 +80,6 @@ def _type(spec: Any) -> dtype:
 
 def _stored(kind: str, values: Iterable[Any]) -> _Data:
     """Values in their place; numbers that are too large for it wrap around."""
-    if kind == _OBJECT:
-        return list(values)
     if kind == _BOOL:
         return bytearray(map(bool, values))
     if not isinstance(values, list | _Numbers | bytearray):
@@ -97,11 +92,9 @@ def _stored(kind: str, values: Iterable[Any]) -> _Data:
 
 def _kind_of(values: Sequence[Any]) -> str:
     """The kind that numpy gives a list."""
-    if not values or all(isinstance(each, int) for each in values):
-        if values and all(isinstance(each, bool) for each in values):
-            return _BOOL
-        return "u8" if max(values, default=0) >> 63 > 0 else _INT
-    return "f8" if all(isinstance(each, int | float) for each in values) else _OBJECT
+    if values and all(isinstance(each, bool) for each in values):
+        return _BOOL
+    return "u8" if max(values, default=0) >> 63 > 0 else _INT
 
 
 def _common(one: str, other: str) -> str:
@@ -110,10 +103,6 @@ def _common(one: str, other: str) -> str:
         return one
     if one == _BOOL:
         return other
-    if _OBJECT in (one, other):
-        return _OBJECT
-    if "f8" in (one, other):
-        return "f8"
     if one[0] == other[0]:
         return max(one, other)
     signed, unsigned = sorted((one, other))
@@ -133,22 +122,11 @@ class ndarray:
     def dtype(self) -> dtype:
         return dtype(self._kind)
 
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
     def __len__(self) -> int:
         return len(self.data)
 
     def __iter__(self) -> Iterator[Any]:
         return map(bool, self.data) if self._kind == _BOOL else iter(self.data)
-
-    def __repr__(self) -> str:
-        return f"array({self.tolist()}, {self._kind})"
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -159,7 +137,7 @@ class ndarray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(index, slice | ndarray | list):
-            self.data[index] = value if self._kind == _OBJECT else _wrapped(self._kind, value)
+            self.data[index] = _wrapped(self._kind, value)
             return
         places = _places(index, len(self.data))
         new = (_stored(self._kind, value) if isinstance(value, ndarray | list | tuple) else
@@ -181,24 +159,11 @@ class ndarray:
     def copy(self) -> ndarray:
         return ndarray(self._kind, self.data[:])
 
-    def view(self, kind: Any) -> ndarray:
-        return frombuffer(self.data, kind)
-
-    def reshape(self, rows: int, columns: int) -> Table:
-        assert rows == -1
-        return Table({each: self[each::columns] for each in range(columns)})
-
     def sum(self) -> Any:
         return sum(self.data)
 
-    def min(self) -> Any:
-        return min(self.data)
-
-    def max(self) -> Any:
-        return max(self.data)
-
     def any(self) -> bool:
-        return builtins.any(self.data)
+        return any(self.data)
 
     def all(self) -> bool:
         return all(self.data)
@@ -239,9 +204,8 @@ def _give_operators() -> None:
         setattr(ndarray, f"__r{name}__", lambda self, other: self._each(
             lambda mine, theirs: work(theirs, mine), other, kind))
 
-    for name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    for name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "rshift"):
         give(name, getattr(operator, f"__{name}__"), "")
-    give("truediv", operator.truediv, "f8")
     for name in ("lt", "le", "gt", "ge"):
         give(name, getattr(operator, name), _BOOL)
 
@@ -250,11 +214,11 @@ _give_operators()
 
 
 class Table:
-    """Rows with several columns: by name, as a structured array of numpy, or by number."""
+    """Rows with named columns: a structured array of numpy."""
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, columns: dict[Any, ndarray]):
+    def __init__(self, columns: dict[str, ndarray]):
         self.columns = columns
 
     @property
@@ -270,37 +234,14 @@ class Table:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, str):
             return self.columns[index]
-        if isinstance(index, list) and index and isinstance(index[0], str):
-            return Table({name: self.columns[name] for name in index})
-        if isinstance(index, tuple):
-            rows, column = index
-            if isinstance(column, slice):
-                chosen = list(self.columns.values())[column]
-                return Table({place: each[rows] for place, each in enumerate(chosen)})
-            return self.columns[column][rows]
-        if isinstance(index, slice | ndarray):
-            return Table({name: each[index] for name, each in self.columns.items()})
-        row = {name: each[index] for name, each in self.columns.items()}
-        return row if isinstance(next(iter(row)), str) else array_of(list(row.values()))
+        found = {name: each[index] for name, each in self.columns.items()}
+        return Table(found) if isinstance(index, slice | ndarray) else found
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        if isinstance(index, str):
-            self.columns[index][:] = value
-        else:
-            rows, column = index
-            self.columns[column][rows] = value
+    def __setitem__(self, column: str, value: Any) -> None:
+        self.columns[column][:] = value
 
-    def reshape(self, rows: int, columns: int) -> Table:
-        assert (rows, columns) == (-1, len(self.columns))
-        return self
-
-    def tolist(self) -> list[Any]:
-        rows = zip(*self.columns.values(), strict=True)
-        return list(rows) if isinstance(next(iter(self.columns)), str) else list(map(list, rows))
-
-    @property
-    def T(self) -> list[ndarray]:
-        return list(self.columns.values())
+    def tolist(self) -> list[tuple[Any, ...]]:
+        return list(zip(*self.columns.values(), strict=True))
 
 
 def _chosen(kind: str, data: _Data, index: Any) -> _Data:
@@ -335,35 +276,19 @@ def array_of(values: Any, kind: str = "") -> ndarray:
     return ndarray(kind, _stored(kind, values))
 
 
-def asarray(values: Any, dtype: Any = None) -> Any:
-    if isinstance(values, Table):
-        return values
-    spec = _type(dtype) if dtype is not None else None
-    if spec and spec.fields:
-        columns = list(zip(*values, strict=True)) or [()] * len(spec.fields)
-        return Table({name: asarray(column, each) for (name, each), column
-                      in zip(spec.fields.items(), columns, strict=True)})
-    if isinstance(values, Sequence) and len(values) and isinstance(values[0], tuple | list):
-        return Table({number: asarray(column, dtype)
-                      for number, column in enumerate(zip(*values, strict=True))})
-    return array_of(values, spec.kind if spec else "")
+def asarray(values: Any, dtype: Any = None) -> ndarray:
+    return array_of(values, "" if dtype is None else _type(dtype).kind)
 
 
 def full(count: Any, value: Any, dtype: Any = None) -> Any:
-    if isinstance(count, tuple):
-        return Table({each: full(count[0], value, dtype) for each in range(count[1])})
     spec = _type(dtype) if dtype is not None else _type(type(value))
     if spec.fields:
         return Table({name: full(count, value, each) for name, each in spec.fields.items()})
     return ndarray(spec.kind, _stored(spec.kind, [value]) * int(count))
 
 
-def zeros(count: Any, dtype: Any = float) -> Any:
+def zeros(count: Any, dtype: Any = int) -> Any:
     return full(count, 0, dtype)
-
-
-def ones(count: Any, dtype: Any = float) -> Any:
-    return full(count, 1, dtype)
 
 
 empty = zeros
@@ -371,10 +296,6 @@ empty = zeros
 
 def arange(*limits: int) -> ndarray:
     return ndarray(_INT, _Numbers("q", range(*limits)))
-
-
-def fromiter(values: Iterable[Any], dtype: Any, count: int = -1) -> ndarray:
-    return array_of(list(values), _type(dtype).kind)
 
 
 def frombuffer(data: Any, dtype: Any) -> Any:
@@ -413,10 +334,6 @@ def append(one: Any, other: Any) -> Any:
                         for each in (one, other)])
 
 
-def column_stack(columns: Sequence[ndarray]) -> Table:
-    return Table(dict(enumerate(columns)))
-
-
 def where(is_first: ndarray, first: Any, second: Any) -> ndarray:
     first, second = (each if isinstance(each, ndarray) else array_of([each])
                      for each in (first, second))
@@ -432,20 +349,8 @@ def flatnonzero(values: ndarray) -> ndarray:
     return ndarray(_INT, _Numbers("q", compress(range(len(values)), values.data)))
 
 
-def nonzero(values: Table) -> tuple[ndarray, ndarray]:
-    found = [(row, column) for row, each in enumerate(zip(*values.T, strict=True))
-             for column, value in enumerate(each) if value]
-    return array_of([row for row, _ in found]), array_of([column for _, column in found])
-
-
 def count_nonzero(values: ndarray) -> int:
     return sum(map(bool, values.data))
-
-
-def any(values: Any, axis: int | None = None) -> Any:
-    if axis is None:
-        return builtins.any(values)
-    return logical_or.reduce(values)
 
 
 def isin(values: ndarray, among: Any) -> ndarray:
@@ -465,13 +370,11 @@ def lexsort(keys: Sequence[ndarray]) -> ndarray:
     return ndarray(_INT, _Numbers("q", sorted(range(len(rows)), key=rows.__getitem__)))
 
 
-def searchsorted(ascending: ndarray, values: Any, side: str = "left",
-                 sorter: ndarray | None = None) -> Any:
-    data = ascending.data if sorter is None else ascending[sorter].data
+def searchsorted(ascending: ndarray, values: Any, side: str = "left") -> Any:
     find = bisect_left if side == "left" else bisect_right
     if isinstance(values, int):
-        return find(data, values)
-    return ndarray(_INT, _Numbers("q", [find(data, each) for each in values]))
+        return find(ascending.data, values)
+    return ndarray(_INT, _Numbers("q", [find(ascending.data, each) for each in values]))
 
 
 def unique(values: ndarray, return_index: bool = False, return_inverse: bool = False) -> Any:
@@ -488,26 +391,8 @@ def unique(values: ndarray, return_index: bool = False, return_inverse: bool = F
     return answer[0] if len(answer) == 1 else tuple(answer)
 
 
-def union1d(one: Any, other: Any) -> ndarray:
-    return unique(concatenate([one, other]))
-
-
-def cumsum(values: Any, dtype: Any = None) -> ndarray:
+def cumsum(values: Any) -> ndarray:
     return array_of(list(accumulate(array_of(values).data)), _INT)
-
-
-def diff(values: ndarray) -> ndarray:
-    return values[1:] - values[:-1]
-
-
-def roll(values: ndarray, by: int) -> ndarray:
-    return concatenate([values[-by:], values[:-by]])
-
-
-def repeat(values: Any, counts: Any) -> ndarray:
-    values = array_of(values)
-    each = times(counts) if isinstance(counts, int) else counts
-    return array_of(list(chain.from_iterable(map(times, values, each))), values._kind)
 
 
 def bincount(numbers: ndarray, minlength: int = 0) -> ndarray:
@@ -515,20 +400,6 @@ def bincount(numbers: ndarray, minlength: int = 0) -> ndarray:
     for each in numbers.data:
         found[each] += 1
     return array_of(found, _INT)
-
-
-def argmax(values: ndarray) -> int:
-    return values.data.index(max(values.data))
-
-
-def frexp(numbers: ndarray) -> tuple[None, ndarray]:
-    """Only the exponents, of whole numbers."""
-    return None, array_of(list(map(int.bit_length, numbers.data)), _INT)
-
-
-def unpackbits(values: ndarray, bitorder: str) -> ndarray:
-    assert bitorder == "little"
-    return array_of([each >> bit & 1 for each in values.data for bit in range(8)], "u1")
 
 
 class _Reducing:
@@ -545,25 +416,10 @@ class _Reducing:
     def accumulate(self, values: ndarray) -> ndarray:
         return array_of(list(accumulate(values.data, self._work)), values._kind)
 
-    def reduce(self, parts: Sequence[ndarray]) -> ndarray:
-        found = parts[0]
-        for each in parts[1:]:
-            found = self(found, each)
-        return found
-
-    def reduceat(self, values: Any, first: ndarray, axis: int = 0) -> Any:
-        if isinstance(values, Table):
-            return Table({name: self.reduceat(each, first)
-                          for name, each in values.columns.items()})
-        bounds = [*first.data, len(values)]
-        return array_of([self._reduced(values.data[begin:end])
-                         for begin, end in pairwise(bounds)], values._kind)
-
-    def _reduced(self, data: _Data) -> Any:
-        *_, found = accumulate(data, self._work)
-        return found
+    def reduceat(self, values: ndarray, first: ndarray) -> ndarray:
+        return array_of([reduce(self._work, values.data[begin:end])
+                         for begin, end in pairwise([*first.data, len(values)])], values._kind)
 
 
-maximum, minimum = _Reducing(max), _Reducing(min)
-add, logical_or = _Reducing(operator.add), _Reducing(operator.or_)
+maximum, minimum, add = _Reducing(max), _Reducing(min), _Reducing(operator.add)
 array = asarray

@@ -16,20 +16,17 @@ class Relocations:
     """The loader's relocations that are not packed: one array per field. Sections that are not
     loaded hold relocations for other tools, and are left out."""
 
-    def __init__(self, tables: list[np.ndarray]):
-        def all_of(field: str, kind: str) -> np.ndarray:
-            return np.concatenate([np.empty(0, kind), *(table[field].astype(kind)
+    def __init__(self, tables: list[np.ndarray], word: int):
+        def all_of(kind: str, column: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+            return np.concatenate([np.empty(0, kind), *(column(table).astype(kind)
                                                         for table in tables)])
 
         # The symbol and the type share a field, split at 32 bits or, in 32-bit files, at 8.
-        info = all_of("info", "u8")
-        shift = np.repeat([32 if table["info"].itemsize == 8 else 8 for table in tables],
-                          [len(table) for table in tables]).astype("u8")
-        self.offset = all_of("offset", "u8")
-        self.symbol = (info >> shift).astype("u4")
-        self.type = (info & ((np.uint64(1) << shift) - np.uint64(1))).astype("u4")
-        self.size = np.repeat([table.dtype.itemsize for table in tables],
-                              [len(table) for table in tables]).astype("u1")
+        shift = 32 if word == 8 else 8
+        self.offset = all_of("u8", lambda table: table["offset"])
+        self.symbol = all_of("u4", lambda table: table["info"] >> shift)
+        self.type = all_of("u4", lambda table: table["info"] & (1 << shift) - 1)
+        self.size = all_of("u1", lambda table: np.full(len(table), table.dtype.itemsize))
 
 
 @dataclass(frozen=True)
@@ -87,11 +84,12 @@ def _loading(contents: Contents) -> Loading:
                       f"{contents.size} bytes")
     dynamic = {tag: value for table in tables(SHT_DYNAMIC, "tag", "value")
                for tag, value in table.tolist()}
+    word = np.dtype(contents.word).itemsize
     return Loading(
-        machine=str(contents.headers.header["e_machine"]), word=np.dtype(contents.word).itemsize,
+        machine=str(contents.headers.header["e_machine"]), word=word,
         fixed=_is_fixed(contents), has_interpreter=_has_interpreter(contents), dynamic=dynamic,
         relocations=Relocations([*tables(SHT_RELA, "offset", "info", "addend"),
-                                 *tables(SHT_REL, "offset", "info")]),
+                                 *tables(SHT_REL, "offset", "info")], word),
         packed=np.concatenate([np.empty(0, "u8"), *(table["word"].astype("u8") for table
                                                     in tables(SHT_RELR, "word"))]))
 

@@ -111,7 +111,7 @@ def packed_words(addresses: np.ndarray, word: int) -> int:
     addresses = distinct(addresses)
     span = (8 * word - 1) * word
     residue = addresses % word
-    ends = np.append(np.flatnonzero(np.diff(residue)) + 1, len(addresses)).tolist()
+    ends = np.append(np.flatnonzero(residue[1:] != residue[:-1]) + 1, len(addresses)).tolist()
     places = addresses.data  # much faster to bisect than the array
     words, start = 0, 0
     for end in ends:  # a bitmap cannot go on at another alignment
@@ -138,10 +138,10 @@ def unpacked(words: np.ndarray, word: int) -> Iterator[np.ndarray]:
         last = np.maximum.accumulate(np.where(is_address, position, -1))
         known = np.where(last < 0, base, part[last] + np.uint64(word))
         bases = known + ((position - last - 1) * bits * word).astype(np.uint64)
-        bitmaps = part[~is_address]
-        set_bits = np.unpackbits(bitmaps.astype("<u8").view(np.uint8), bitorder="little")
-        row, bit = np.nonzero(set_bits.reshape(-1, 64)[:, 1:bits + 1])
-        yield bases[~is_address][row] + (bit * word).astype(np.uint64)
+        bitmaps, starts = part[~is_address], bases[~is_address]
+        yield np.concatenate([
+            starts[bitmaps >> np.uint64(bit + 1) & np.uint64(1) == 1] + np.uint64(bit * word)
+            for bit in range(bits)])
         base = (bases[-1:] + np.uint64(bits * word))[0]  # an array, which wraps around in silence
 
 
@@ -156,7 +156,7 @@ class _Examination:
         self._table = loading.relocations
         self._kinds = {kind: np.isin(self._table.type, types)
                        for kind, types in _KINDS[loading.machine].items()}
-        self._kinds[OTHER] = ~np.logical_or.reduce(list(self._kinds.values()))
+        self._kinds[OTHER] = ~np.isin(self._table.type, sum(_KINDS[loading.machine].values(), ()))
         flags, flags_1 = loading.dynamic.get(_DT_FLAGS, 0), loading.dynamic.get(_DT_FLAGS_1, 0)
         self._is_now = bool(_DT_BIND_NOW in loading.dynamic or flags & _DF_BIND_NOW
                             or flags_1 & _DF_1_NOW)

@@ -83,6 +83,6 @@ class Names:
         for begin in range(0, len(rows), _PIECE):
             piece = rows[begin:begin + _PIECE]
             texts = self.some(piece)
-            found.append(piece[np.fromiter((text in known for text in texts), bool, len(texts))])
+            found.append(piece[np.array([text in known for text in texts], bool)])
             names += [text for text in texts if text in known]
         return np.concatenate(found), names

@@ -178,11 +178,12 @@ def _sections_of(contents: Contents, index: int, shndx: np.ndarray) -> np.ndarra
     section[shndx == SHN_COMMON] = COMMON
     extended = shndx == SHN_XINDEX
     if extended.any():  # more sections than the field can number: a second table has the numbers
-        belongs = (sections["type"] == SHT_SYMTAB_SHNDX) & (sections["link"] == index)
+        belongs = np.flatnonzero((sections["type"] == SHT_SYMTAB_SHNDX)
+                                 & (sections["link"] == index)).tolist()
         what = "the section numbers of symbols"
-        if not belongs.any():
+        if not belongs:
             raise damaged(contents.path, f"{what} are missing")
-        numbers = contents.table(int(np.argmax(belongs)), np.dtype(contents.order + "u4"), what)
+        numbers = contents.table(belongs[0], np.dtype(contents.order + "u4"), what)
         if len(numbers) < len(shndx):
             raise damaged(contents.path, f"{what} are {len(numbers)} for {len(shndx)} symbols")
         numbers = numbers[:len(shndx)][extended]

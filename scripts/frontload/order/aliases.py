@@ -50,8 +50,8 @@ class Aliases:
         section, value = symbols.section[rows], symbols.value[rows]
         first = np.append(True, (section[1:] != section[:-1]) | (value[1:] != value[:-1]))
         first = np.flatnonzero(first[:len(rows)])
-        several = np.diff(np.append(first, len(rows))) > 1
-        last = np.append(first[1:], len(rows))
+        last = np.append(first[1:], len(rows))[:len(first)]
+        several = last - first > 1
         for begin, end in zip(first[several].tolist(), last[several].tolist(), strict=True):
             names = symbols.names.some(rows[begin:end])
             for name in names:

@@ -36,17 +36,17 @@ class Residency:
 
     def bytes_before(self, offsets: np.ndarray) -> np.ndarray:
         """How many resident bytes lie before each file offset."""
-        whole = np.concatenate([[0], np.cumsum(self.pages, dtype=np.int64)]) * PAGE_SIZE
+        whole = np.concatenate([[0], np.cumsum(self.pages)]) * PAGE_SIZE
         offsets = np.minimum(offsets, self.size)
         page = offsets // PAGE_SIZE
         partly = np.append(self.pages, False)[page] * (offsets % PAGE_SIZE)
         return whole[page] + partly
 
-    def runs(self) -> np.ndarray:
-        """The runs as rows of (first page, number of pages)."""
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], self.pages.astype(np.int8), [0]])))
-        first, end = edges[0::2], edges[1::2]
-        return np.column_stack([first, end - first])
+    def runs(self) -> list[tuple[int, int]]:
+        """The runs: their first pages, and how many pages each has."""
+        pages = np.concatenate([[False], self.pages, [False]])
+        edges = np.flatnonzero(pages[1:] != pages[:-1]).tolist()
+        return [(first, end - first) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
     def to_text(self) -> str:
         """The runs as text, `first+pages` separated by spaces: the form used in JSON."""

@@ -97,9 +97,9 @@ class Resolver:
             hits.append(_overlapping(self._strings, data, granules))
             sections = _overlapping(self.link_map, data, granules)
             end = sections.start + sections.size.astype(np.uint64)
-            has_symbol = np.any([each.ranges.have_bytes_in(sections.start, end)
-                                 for each in (self._functions, self._data)], axis=0)
-            hits.append(sections.some(~has_symbol))
+            are_code, are_data = (each.ranges.have_bytes_in(sections.start, end)
+                                  for each in (self._functions, self._data))
+            hits.append(sections.some(~(are_code | are_data)))
         named = np.zeros(len(kinds), bool)
         for each in hits:
             named[each.touch] = True
@@ -131,14 +131,14 @@ class Resolver:
 
     def _made(self, groups: np.ndarray) -> list[Name | None]:
         """The names of groups of all kinds."""
-        found = np.empty(len(groups), object)
+        found: list[Name | None] = [None] * len(groups)
         kinds = np.searchsorted(self._begins, groups, "right") - 1
         for kind, named in enumerate(self._kinds):
             mine = np.flatnonzero(kinds == kind)
-            # Not as a list: numpy would make a row of each name.
-            found[mine] = np.fromiter(named.names(groups[mine] - self._begins[kind]), object,
-                                      len(mine))
-        return found.tolist()
+            for place, name in zip(mine.tolist(), named.names(groups[mine] - self._begins[kind]),
+                                   strict=True):
+                found[place] = name
+        return found
 
     def names_of(self, touched: TouchedNumbers) -> dict[Name, Touched]:
         """The touches of a process, by name."""
@@ -163,10 +163,10 @@ class Resolver:
         amounts = []
         for begin, each in zip(self._begins.tolist(), hits, strict=False):
             amounts.append(each.amounts())
-            amounts[-1][:, sums.NUMBER] += begin
+            amounts[-1]["number"] += begin
         merged = np.concatenate(amounts)
-        merged[:, sums.NUMBER] = self._number[merged[:, sums.NUMBER]]
-        return sums.most(merged[merged[:, sums.NUMBER] != _NAMELESS])
+        merged["number"] = self._number[merged["number"]]
+        return sums.most(merged[merged["number"] != _NAMELESS])
 
     def _look_up(self, groups: np.ndarray) -> None:
         """Numbers the names of groups without a number."""
@@ -204,7 +204,7 @@ class _Hits:
         pieces = np.flatnonzero(self.size > 0)
         pieces = pieces[np.lexsort((self.start[pieces], self.group[pieces]))]
         start, group = self.start[pieces], self.group[pieces]
-        once = np.ones(len(pieces), bool)
+        once = np.full(len(pieces), True)
         once[1:] = (start[1:] != start[:-1]) | (group[1:] != group[:-1])
         start, group, size = signed(start[once]), group[once], self.size[pieces[once]]
         ends = start + size
@@ -215,15 +215,15 @@ class _Hits:
         last = np.append(first[1:], len(group)) - 1
         begin, end = (signed(each[group[first]])
                       for each in (self.named.ranges.start, self.named.ranges.end))
-        found[:, sums.NUMBER] = group[first]
-        found[:, sums.SIZE] = np.add.reduceat(size, first)
-        found[:, sums.WINDOWS] = 1
-        found[:, sums.MINUS_FIRST] = begin - start[first]
-        found[:, sums.LAST] = ends[last] - 1 - begin
-        found[:, sums.UNTOLD] = end - begin <= WINDOW
+        found["number"] = group[first]
+        found["size"] = np.add.reduceat(size, first)
+        found["windows"] = 1
+        found["minus_first"] = begin - start[first]
+        found["last"] = ends[last] - 1 - begin
+        found["untold"] = end - begin <= WINDOW
         for index in np.flatnonzero(ends[last] > start[first] + WINDOW).tolist():
             mine = slice(first[index], last[index] + 1)
-            found[index, sums.WINDOWS] = _windows(start[mine], ends[mine])
+            found["windows"][index] = _windows(start[mine], ends[mine])
         return found
 
 

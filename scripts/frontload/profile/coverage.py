@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from frontload.base.arrays import np
 from frontload.base.errors import BadData
-from frontload.base.intervals import MAX_ADDRESS, Cover, signed
+from frontload.base.intervals import MAX_ADDRESS, Cover, columns, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
@@ -151,8 +151,8 @@ def examine(elf: Elf, profile: Profile, places: Places, left_out: Collection[str
     """
     symbols = elf.linked_symbols()
     entries = list(profile.touches)
-    order = np.fromiter((number for number in profile.order() if entries[number].has_symbol),
-                        np.int64)
+    order = np.array([number for number in profile.order() if entries[number].has_symbol],
+                     np.int64)
     names = list(map(entries.__getitem__, order.tolist()))
     numbers = np.full(len(entries), -1)
     numbers[order] = np.arange(len(order))
@@ -162,8 +162,7 @@ def examine(elf: Elf, profile: Profile, places: Places, left_out: Collection[str
     parts = front.parts_of(elf)
     front_size = sum(end - begin for begin, end in parts)
     if parts:
-        begin, end = signed(np.array(parts)).T
-        in_front = pieces.within(elf, Cover(begin, end, joined=True))
+        in_front = pieces.within(elf, Cover(*columns(parts), joined=True))
     else:
         blocks, in_front = _startup_blocks(elf, pieces)
         front_size = sum(block.size for block in blocks)
@@ -201,7 +200,7 @@ class _Found:
 
     def __init__(self, names: int, name: np.ndarray, row: np.ndarray):
         order = np.lexsort((row, name))
-        once = np.ones(len(order), bool)
+        once = np.full(len(order), True)
         name, row = name[order], row[order]
         once[1:] = (name[1:] != name[:-1]) | (row[1:] != row[:-1])
         self.name, self.row = name[once], row[once]
@@ -224,12 +223,11 @@ def _find(elf: Elf, symbols: Symbols, numbers: np.ndarray, names: int, places: P
 def _may_be_another(symbols: Symbols, names: list[Name], found: _Found) -> np.ndarray:
     """Which names only the map of the link could identify: several symbols have the name, it has a
     file, and none of them is of that file."""
-    tells_file = np.fromiter((bool(name.file) for name in names), bool, len(names))
+    tells_file = np.array([bool(name.file) for name in names], bool)
     pairs = np.flatnonzero(tells_file[found.name])
-    agrees = np.fromiter((
+    agrees = np.array([
         source == names[number].file for number, source in
-        zip(found.name[pairs].tolist(), symbols.source_files(found.row[pairs]), strict=True)),
-        bool, len(pairs))
+        zip(found.name[pairs].tolist(), symbols.source_files(found.row[pairs]), strict=True)], bool)
     one_agrees = np.bincount(found.name[pairs[agrees]], minlength=len(names)) > 0
     return tells_file & (found.count > 0) & ~one_agrees
 
@@ -311,7 +309,8 @@ def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]
         stop = np.searchsorted(startup.end, startup.start + longest, "right")
         size = startup.end - startup.start
         total = np.concatenate([[0], np.cumsum(size)])
-        best = int(np.argmax(total[stop] - total[:-1]))
+        inside_each = (total[stop] - total[:-1]).tolist()
+        best = inside_each.index(max(inside_each))
         first, last = int(startup.start[best]), int(startup.end[stop[best] - 1])
         inside[mine] = (start >= first) & (end <= last)
         blocks.append(Block(elf.section_names[section], first, last - first))

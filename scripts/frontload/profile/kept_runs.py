@@ -79,8 +79,9 @@ class KeptNumbers:
         self._leave_out()
         words = np.zeros(len(numbers), np.uint64)
         order = np.argsort(numbers)
+        ascending = numbers[order]
         for bit, (_, mine) in enumerate(self._kept.values()):
-            words[order[np.searchsorted(numbers, mine, sorter=order)]] |= np.uint64(1 << bit)
+            words[order[np.searchsorted(ascending, mine)]] |= np.uint64(1 << bit)
         touches: dict[Key, int] = {}
         for name, word in zip(names, words.tolist(), strict=True):
             if word:

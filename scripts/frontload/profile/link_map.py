@@ -224,5 +224,5 @@ class MergedStrings:
 
 
 def _ranges(spans: list[Span]) -> Ranges:
-    places = np.array(spans, np.uint64).reshape(-1, 3)
-    return Ranges(places[:, 1], places[:, 2])
+    return Ranges(np.array([span.start for span in spans], np.uint64),
+                  np.array([span.end for span in spans], np.uint64))

@@ -90,7 +90,7 @@ class Resolved:
 
     def defined(self, entries: int) -> list[bool]:
         """For each of `entries` entries, whether it is defined at all."""
-        found = np.zeros(entries, np.bool_)
+        found = np.zeros(entries, bool)
         found[self.places.entry] = True
         found[list(self.unmovable)] = True
         return found.tolist()

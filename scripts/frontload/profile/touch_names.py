@@ -41,7 +41,7 @@ def describe(trace: Trace) -> Summary:
     return {"program": trace.main.path if trace.main else None, "pid": trace.pid,
             "run": f"{trace.run:x}" if trace.run else None, "forked": trace.forked,
             "role": trace.role or None, "dropped": trace.dropped, "ownerless": trace.ownerless,
-            **count(np.ones(len(trace.kinds), bool)),
+            **count(np.full(len(trace.kinds), True)),
             "modules": [{"path": module.path, "build_id": module.build_id.hex() or None,
                          "main": module.main, **count(trace.owners == number)}
                         for number, module in enumerate(trace.modules)]}

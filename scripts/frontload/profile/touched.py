@@ -22,13 +22,15 @@ from frontload.profile.startup_profile import (
 
 # How much of a name was touched (format.Touched), one a row. All columns merge to the largest: the
 # offset of the first byte is negated, and `untold` is 1 where no stretch counts.
-NUMBER, SIZE, WINDOWS, MINUS_FIRST, LAST, UNTOLD = range(6)
+_COLUMNS = "number", "size", "windows", "minus_first", "last", "untold"
+_AMOUNT = np.dtype([(name, "i8") for name in _COLUMNS])
 _OCTAVE = np.dtype([("number", "i8"), ("octave", "i8"), ("runs", "i8"), ("lowest", "i8")])
+_BEGINS = np.array([1 << number for number in range(63)])  # where those from 1 on begin
 _PENDING = 1 << 19  # rows to sum up together, which costs less than one by one
 
 
 def no_amounts(count: int = 0) -> np.ndarray:
-    return np.zeros((count, 6), np.int64)
+    return np.zeros(count, _AMOUNT)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class TouchedNumbers:
     def only(self, is_wanted: np.ndarray) -> "TouchedNumbers":
         """The touches of only the wanted numbers."""
         numbers = self.numbers[is_wanted]
-        return TouchedNumbers(numbers, self.amounts[np.isin(self.amounts[:, NUMBER], numbers)],
+        return TouchedNumbers(numbers, self.amounts[np.isin(self.amounts["number"], numbers)],
                               self.nameless, self.nameless_data)
 
 
@@ -67,8 +69,12 @@ def most(amounts: np.ndarray) -> np.ndarray:
     is kept until a name is made of it, so that the order does not matter."""
     if not len(amounts):
         return amounts
-    amounts = amounts[np.argsort(amounts[:, NUMBER])]
-    return np.maximum.reduceat(amounts, _changes(amounts[:, NUMBER]), axis=0)
+    amounts = amounts[np.argsort(amounts["number"])]
+    first = _changes(amounts["number"])
+    found = amounts[first]
+    for name in _COLUMNS[1:]:
+        found[name] = np.maximum.reduceat(amounts[name], first)
+    return found
 
 
 def _changes(key: np.ndarray) -> np.ndarray:
@@ -99,7 +105,7 @@ class Sum:
         positions = np.arange(len(run.numbers))
         rows = np.empty(len(positions), _OCTAVE)
         rows["number"], rows["lowest"], rows["runs"] = run.numbers, positions, weight
-        rows["octave"] = np.frexp(positions)[1]  # how many binary digits a position has
+        rows["octave"] = np.searchsorted(_BEGINS, positions, "right")
         self._add(rows, run.amounts)
 
     def merge(self, other: "Sum") -> None:
@@ -147,7 +153,7 @@ class Sum:
         rows = self._octaves
         first, ends = self._by_position()
         amounts = touched_of(self._amounts)
-        octaves = list(map(Octave._make, rows[["octave", "runs", "lowest"]].tolist()))
+        octaves = list(map(Octave, *(rows[name].tolist() for name in ("octave", "runs", "lowest"))))
         touches: dict[Name, Touch] = {}
         for name, least, number, begin, end in zip(
                 names, untold, rows["number"][first].tolist(), first.tolist(), ends.tolist(),

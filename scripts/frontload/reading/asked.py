@@ -15,7 +15,7 @@ from typing import NamedTuple, TypedDict
 from frontload.base import console
 from frontload.base.arrays import np
 from frontload.base.errors import Failure, count, percent, printable, warning
-from frontload.base.intervals import signed
+from frontload.base.intervals import columns
 from frontload.base.spans import Spans
 from frontload.elf import front
 from frontload.elf.file import Elf
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 
 def by_note(elf: Elf) -> list[Asked]:
     """What the note asks for, if there is one."""
-    begin, end = signed(np.array(front.ranges_of(elf)).reshape(-1, 2)).T
+    begin, end = columns(front.ranges_of(elf))
     pages = Spans(begin // PAGE * PAGE, -(-end // PAGE) * PAGE)
     return [Asked(FRONT if front.has_front(elf) else NOTE, None, pages)] if len(pages) else []
 
@@ -67,7 +67,7 @@ def by_lists(lists: Mapping[str, ReadingList], path: str, kind: str = LIST) -> l
             for file in each.pages:
                 if (file.path, file.size, file.changed_ns) == (here, status.st_size,
                                                                status.st_mtime_ns):
-                    first = np.fromiter(each.pages[file], np.int64) * PAGE
+                    first = np.array(list(each.pages[file]), np.int64) * PAGE
                     found.append(Asked(kind, name, Spans(first, first + PAGE)))
         return found
     return []
@@ -109,7 +109,7 @@ def union(asked: Sequence[Asked]) -> Spans:
 def shares(asked: Sequence[Asked], report: Report, touched: Sequence[tuple[int, int]]) -> Shares:
     """How much of a profile each asks for; the last asks for all. `touched`: first page and number
     of pages, as of from_profile.pages_of."""
-    first, number = np.array(touched, np.int64).reshape(-1, 2).T * PAGE
+    first, number = (each * PAGE for each in columns(touched))
     has = [int(each.pages.between(first, first + number).sum()) // PAGE for each in asked]
     pages = int(number.sum()) // PAGE
     return {"pages": pages, "unasked_pages": pages - has[-1],
