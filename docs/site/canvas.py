@@ -28,14 +28,16 @@ class Theme:
     pale_ink: str
     grid: str
     unread: str
-    of_report: report.Theme  # what a start touched, and why
+    of_report: dict[str, str]  # the report's colours: what a start touched, and why
 
 
+_LIGHT, _DARK = ({name: pair[place] for name, pair in (report.PARTS | report.CAUSES).items()}
+                 for place in (0, 1))
 THEMES = {each.name: each for each in (
     Theme("light", paper="#ffffff", ink="#1b1f24", pale_ink="#66707b", grid="#e3e7ec",
-          unread="#eceff3", of_report=report.LIGHT),
+          unread="#eceff3", of_report=_LIGHT),
     Theme("dark", paper="#14181d", ink="#e8ecf1", pale_ink="#97a2ae", grid="#2b323a",
-          unread="#222930", of_report=report.DARK))}
+          unread="#222930", of_report=_DARK))}
 
 
 def set_up(theme: Theme) -> None:

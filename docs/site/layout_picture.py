@@ -42,7 +42,7 @@ def _strip(axes, sections: tuple[Section, ...], named: int, theme: Theme) -> Non
                       color=theme.pale_ink)
         begin += width
     for place, cause in _touched(sections):
-        axes.broken_barh([(place, _PARTS * 0.8)], (0, 1), facecolor=theme.of_report.causes[cause],
+        axes.broken_barh([(place, _PARTS * 0.8)], (0, 1), facecolor=theme.of_report[cause],
                          linewidth=0)
     axes.set_xlim(-0.3, begin + 0.3)
     axes.set_ylim(-0.9, 1.5)

@@ -68,7 +68,7 @@ def draw(race: dict[str, dict[str, float]], theme: Theme) -> bytes:
                           size=8)
                 continue
             axes.barh(row, seconds, height=0.7,
-                      color=theme.of_report.touched if name in OURS else theme.of_report.unknown)
+                      color=theme.of_report["touched" if name in OURS else "unknown"])
             axes.text(seconds + 0.015 * most, row, f"{seconds:.2f} s", va="center", size=8,
                       color=theme.ink)
         axes.set_title(title, loc="left", size=10)
