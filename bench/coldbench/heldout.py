@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from frontload.base import console, errors
-from frontload.cli.arguments import count
 from frontload.measure import prediction
 from frontload.profile import format as profile
 from frontload.profile import trace
@@ -50,10 +49,6 @@ def parse(argv: list[str]) -> argparse.Namespace:
         "order their names in several ways.")
     parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", default=WORKLOADS,
                         help=f"one that has scenarios: {', '.join(WORKLOADS)} (default: all)")
-    parser.add_argument("--scenarios", metavar="N", type=count(_FOLDS),
-                        help="only so many (default: all)")
-    parser.add_argument("--no-blocks", action="store_true",
-                        help="do not compile with basic blocks")
     command.add_build_options(parser)
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="where the result goes (default bench/heldout.json in --build-dir)")
@@ -187,8 +182,8 @@ def run(args: argparse.Namespace) -> int:
                                  note=f"these have some: {', '.join(WORKLOADS)}")
         work = work_folder(described, source, args.build_dir, args.llvm, None)
         with command.progress() as progress:
-            with_blocks = _BLOCKS_VARIANT in described.variants and not args.no_blocks
-            rows = measure(work, list(described.scenarios)[:args.scenarios], with_blocks, progress)
+            with_blocks = _BLOCKS_VARIANT in described.variants
+            rows = measure(work, list(described.scenarios), with_blocks, progress)
         result.append({"workload": name, "rows": rows})
         table = console.table(name, "prefetch", "starts", "faults", "MB read", "requests",
                               numbers=(2, 3, 4, 5))

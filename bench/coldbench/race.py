@@ -33,8 +33,6 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
                         help=f"folders of bench/workloads (default: {' '.join(WORKLOADS)})")
     parser.add_argument("--runs", metavar="N", type=count(1), default=5,
                         help="rounds of each kind (default %(default)s)")
-    parser.add_argument("--no-device", action="store_true",
-                        help="measure in the work folder, as without root")
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="where the result goes (default bench/race.json in --build-dir)")
     parser.add_argument("--rows", metavar="NAME,...", help="only these, or other variants of the "
@@ -74,10 +72,9 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
     linked = links.time_links(
         work, {row.name: [*map(work.target, (*row.links, row.name))] for row in chosen
                if row.links_itself}, args.link_runs, say) if args.link_runs else {}
-    recorded = {name: recordings.time_recording(work, name, say)
+    recorded = {name: recordings.slowdown(work, name, say)
                 for name in _recorders(work, chosen) if not args.no_recordings}
-    starts = measure_starts(work, [row.name for row in chosen], runs=args.runs,
-                            device=not args.no_device, progress=say)
+    starts = measure_starts(work, [row.name for row in chosen], args.runs, say)
     measured = [figures.of_variant(work, starts, row.name) for row in chosen]
     place = figures.place(starts)
     say("predicting the starts")
@@ -100,7 +97,7 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
             "ours": row.ours,
             "prediction": predictions[row.name],
             "link": linked.get(row.name),
-            "recording": [{"recorder": name, "slowdown": recorded[name].slowdown}
+            "recording": [{"recorder": name, "slowdown": recorded[name]}
                           for name in rows.recorders(described, row) if recorded] or None,
             "runs": {condition: [{"round": each.round, "position": each.position,
                                   "label": each.label, **figures.of_run(each)} for each in these]
@@ -109,9 +106,6 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
         "absent": [{"name": row.name, "title": row.title, "ours": row.ours,
                     "why": described.absent[row.name]}
                    for row in rows.ROWS if row.name in described.absent],
-        "recordings": [{"name": name, "title": recordings.RECORDERS[name].title,
-                        "seconds": list(each.seconds), "plain_seconds": list(each.plain_seconds)}
-                       for name, each in recorded.items()],
         "verdicts": [{"figure": verdict.figure, "first": verdict.holds, "text": verdict.text}
                      for verdict in verdicts],
     }

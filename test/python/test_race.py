@@ -113,7 +113,7 @@ def race(**workload):
                 "name": "small", "title": "a program", "limit": {"touched_bytes": 7_000_000},
                 "place": {"file_system": "ext4", "read_ahead_kib": 128, "own_device": True,
                           "throttle": {"device": "hdd", "iops": 150, "bytes_per_second": 80e6}},
-                "missing": [], "outputs_are_identical": True, "recordings": [],
+                "missing": [], "outputs_are_identical": True,
                 "variants": [variant("default", 720.0, 73.6e6),
                              variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
                                      recording=[{"recorder": "breakpoints", "slowdown": 7.26},

@@ -1,4 +1,4 @@
-"""What links cost: the time of each row's link, beside the first row's.
+"""What links cost: the time of each row's link.
 
 A link is Ninja's command for a target, run again, through the compiler driver as users link.
 Linking again gives the same files, so we hide it from Ninja: every file gets its old time back. A
@@ -11,10 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 
-import numpy as np
 from frontload.base.errors import Failure
-from frontload.measure import statistics
 from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.plan import orders
 
@@ -56,8 +55,7 @@ def untouched(folder: Path, target: str) -> Iterator[None]:
 def time_links(work: WorkFolder, rows: Mapping[str, Sequence[str]], rounds: int,
                progress: Callable[[str], None]) -> dict[str, dict]:
     """Links each row's targets one after the other, all rows in turn, in changing order. Returns
-    of each row the seconds of its links, their median, and how many `times` as long they take as
-    the first row's of the same round: the median, and its confidence interval."""
+    of each row the seconds of its links, and their median."""
     launcher = Launcher()
     commands = {row: {target: _MAP.sub("", work.build_command(target)) for target in targets}
                 for row, targets in rows.items()}
@@ -71,14 +69,4 @@ def time_links(work: WorkFolder, rows: Mapping[str, Sequence[str]], rounds: int,
                 progress(f"link {number} of {row}")
                 seconds[row].append(sum(_link(work, target, command, launcher).wall_ns
                                         for target, command in commands[row].items()) / 1e9)
-    return {row: {"seconds": float(np.median(each)), "runs": each,
-                  "times": _ratio(each, seconds[names[0]])} for row, each in seconds.items()}
-
-
-def _ratio(values: list[float], base: list[float]) -> dict | None:
-    """One disturbed link moves the interval, not the median."""
-    if len(values) != len(base):
-        return None
-    found = statistics.ratio(values, base)
-    return {"value": float(np.median(np.divide(values, base))), "low": found.low,
-            "high": found.high}
+    return {row: {"seconds": median(each), "runs": each} for row, each in seconds.items()}

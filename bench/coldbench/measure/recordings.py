@@ -54,31 +54,19 @@ RECORDERS = {
 _PLAIN = Recorder("the plain program")
 
 
-@dataclass(frozen=True)
-class Recording:
-    seconds: tuple[float, ...]
-    plain_seconds: tuple[float, ...]
-
-    @property
-    def slowdown(self) -> float:
-        return float(np.median(self.seconds) / np.median(self.plain_seconds))
-
-
-def time_recording(work: WorkFolder, name: str, progress: Callable[[str], None],
-                   launcher=None) -> Recording:
+def slowdown(work: WorkFolder, name: str, progress: Callable[[str], None]) -> float:
     """Runs plain and recorded by turns: once to warm up, then several times; only once if a
     recording takes long."""
-    launcher = launcher or Launcher()
-    recorder = RECORDERS[name]
+    launcher, recorder = Launcher(), RECORDERS[name]
     progress(f"recording by {recorder.title}")
     _record(work, _PLAIN, launcher)
     first = _record(work, recorder, launcher)
     if first >= CHEAP_SECONDS:
-        return Recording((first,), (_record(work, _PLAIN, launcher),))
+        return first / _record(work, _PLAIN, launcher)
     pairs = [(_record(work, _PLAIN, launcher), _record(work, recorder, launcher))
              for _ in range(REPEATED)]
     plain, recorded = zip(*pairs, strict=True)
-    return Recording(recorded, plain)
+    return float(np.median(recorded) / np.median(plain))
 
 
 def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:

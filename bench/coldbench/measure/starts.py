@@ -61,11 +61,11 @@ def why(problem: Failure | OSError) -> str:
     return f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem)
 
 
-def measure_starts(work: WorkFolder, variants: Sequence[str], *, runs: int, device: bool,
+def measure_starts(work: WorkFolder, variants: Sequence[str], runs: int,
                    progress: Callable[[str], None]) -> Starts:
     """Measures built variants; without a device, in the folder of their build."""
     starts = Starts()
-    obstacle = loop_device.obstacle() if device else "--no-device"
+    obstacle = loop_device.obstacle()
     with ExitStack() as stack:
         stack.enter_context(work.environment())
         # The output goes to another file system, because the measured one is read-only.

@@ -69,12 +69,6 @@ def _link(variant: dict) -> str:
     return text if len(link["runs"]) > 1 else f"{text} (once)"
 
 
-def _link_times(variant: dict) -> str:
-    times = (variant["link"] or {}).get("times")
-    return f"{times['value']:.3f} ({times['low']:.3f} to {times['high']:.3f})" \
-        if times and times["low"] is not None else ABSENT
-
-
 def times(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
@@ -82,13 +76,6 @@ def times(value: float) -> str:
 def _recording(variant: dict) -> str:
     recorded = variant["recording"]
     return " + ".join(times(each["slowdown"]) for each in recorded) if recorded else ABSENT
-
-
-def _predicted(name: str, show: Callable[[float], str]) -> Callable[[dict], str]:
-    def cell(variant: dict) -> str:
-        predicted = variant["prediction"]
-        return show(predicted[name]) if predicted and name in predicted else ABSENT
-    return cell
 
 
 COLUMNS = (
@@ -104,10 +91,7 @@ COLUMNS = (
     Column("warm s", seconds("warm")),
     Column("file MB", lambda variant: megabytes(variant["size"])),
     Column("link s", _link),
-    Column("link / first", _link_times),
     Column("slowdown, recording", _recording),
-    Column("predicted faults", _predicted("major_faults", count)),
-    Column("predicted MB", _predicted("read_bytes", megabytes)),
 )
 # Of a program's table on the race's page.
 PAGE = tuple(column for column in COLUMNS if column.heading in (
