@@ -1,6 +1,7 @@
 """A program to split by its basic blocks, and what the tests of split programs have in common."""
 
 import os
+from collections import Counter
 
 import pytest
 from compiled import compile_to
@@ -114,7 +115,7 @@ def startup_of(tmp_path):
         path.write_bytes(profile.to_bytes(made))
         made.blocks = Blocks({
             Shape(names[each.entry], b"", each.hash): BlockCounts(
-                1, [(block.id, 1) for block in choose(each.blocks)])
+                1, Counter(block.id for block in choose(each.blocks)))
             for each in resolver.blocks(os.fspath(path), [os.fspath(program)])})
         path.write_bytes(profile.to_bytes(made))
         return path

@@ -1,5 +1,7 @@
 """frontload order --linker clang: clang splits functions by the file, as they were recorded."""
 
+from collections import Counter
+
 import pytest
 from abilities import needs
 from frontload.profile import format as profile
@@ -84,7 +86,7 @@ def test_where_runs_differ_more_goes_along(build_app, startup_of, cli, tmp_path,
     trained = profile.read(startup)
     ((shape, counts),) = trained.blocks.items()
     assert len(counts.blocks) == 2
-    trained.blocks[shape] = BlockCounts(20, [(0, 20), (max(counts.blocks), rare)])
+    trained.blocks[shape] = BlockCounts(20, Counter({0: 20, max(counts.blocks): rare}))
     startup.write_bytes(profile.to_bytes(trained))
     cli("order", startup, "--linker", "clang", "--binary", plain, "-o", tmp_path / "blocks")
     assert ("work" not in clusters(tmp_path / "blocks")) == goes_along  # whole, nothing to say

@@ -1,6 +1,7 @@
 """The startup profile: what is written is read, merging has its laws, bad lines are named."""
 
 import string
+from collections import Counter
 
 import pytest
 from frontload.base.errors import BadData, Failure
@@ -335,7 +336,7 @@ shapes = st.builds(Shape, raw_names, st.just(b"") | raw_names,
 def counts(draw):
     runs = draw(st.integers(1, 1000))
     ids = draw(st.lists(st.integers(0, 500), min_size=1, max_size=8, unique=True))
-    return BlockCounts(runs, [(each, draw(st.integers(1, runs))) for each in ids],
+    return BlockCounts(runs, Counter({each: draw(st.integers(1, runs)) for each in ids}),
                        draw(st.sampled_from([b"", b"2.9", b"2.10", b"2026-11-24"])))
 
 
@@ -378,7 +379,7 @@ def test_bad_lines_of_blocks_are_said(line):
 
 
 def test_show_counts_blocks(cli, tmp_path):
-    made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(2, [(0, 2), (7, 1)])
+    made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(2, Counter({0: 2, 7: 1}))
                        for each in (b"0", b"1")})
     (tmp_path / "app.startup").write_bytes(profile.to_bytes(made))
     assert "basic blocks: 4 touched, of 1 function\n" in cli("info", tmp_path / "app.startup").out
@@ -387,7 +388,7 @@ def test_show_counts_blocks(cli, tmp_path):
 def test_what_goes_takes_its_blocks_along():
     """A shape goes with the generation that had it last, or with its function."""
     def of(label, *hashes):
-        made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(1, [(0, 1)])
+        made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(1, Counter({0: 1}))
                            for each in hashes})
         made.label(label)
         return made
@@ -398,7 +399,7 @@ def test_what_goes_takes_its_blocks_along():
     whole.keep_generations(2)
     assert {shape.hash[:1]: counts.runs for shape, counts in whole.blocks.items()} == {
         b"2": 1, b"a": 2, b"3": 1}
-    made = with_blocks({Shape(name, b"", b"0" * 16): BlockCounts(1, [(0, 1)])
+    made = with_blocks({Shape(name, b"", b"0" * 16): BlockCounts(1, Counter({0: 1}))
                        for name in (b"main", b"gone")})
     made.leave_out_rare(0.5)
     assert [shape.name for shape in made.blocks] == [b"main"]

@@ -24,6 +24,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from frontload.base.arrays import np
@@ -49,18 +50,14 @@ class Shape(NamedTuple):
     hash: bytes  # 16 hexadecimal digits
 
 
+@dataclass
 class BlockCounts:
     """How many runs touched a shape of a function, and each of its blocks; and the label of the
     newest generation that did."""
 
-    def __init__(self, runs: int = 0, blocks: Iterable[tuple[int, int]] = (), newest: bytes = b""):
-        self.runs = runs
-        self.blocks: Counter[int] = Counter(dict(blocks))
-        self.newest = newest
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BlockCounts) and \
-            (self.runs, self.blocks, self.newest) == (other.runs, other.blocks, other.newest)
+    runs: int = 0
+    blocks: Counter[int] = field(default_factory=Counter)
+    newest: bytes = b""
 
     def add(self, other: "BlockCounts", weight: int = 1) -> None:
         self.runs += weight * other.runs

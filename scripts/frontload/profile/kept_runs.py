@@ -10,6 +10,7 @@ sketch: Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007)
 import hashlib
 import re
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -89,6 +90,7 @@ class KeptNumbers:
         return KeptRuns([run for run, _ in self._kept.values()], touches)
 
 
+@dataclass
 class KeptRuns(Generic[Key]):
     """Kept runs, and the names that any of them touched.
 
@@ -96,13 +98,8 @@ class KeptRuns(Generic[Key]):
     touches  names, each with a word in which bit i stands for `runs[i]`
     """
 
-    def __init__(self, runs: Iterable[KeptRun] = (), touches: dict[Key, int] | None = None):
-        self.runs = list(runs)
-        self.touches: dict[Key, int] = touches if touches is not None else {}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, KeptRuns) and (self.runs, self.touches) == (other.runs,
-                                                                             other.touches)
+    runs: list[KeptRun] = field(default_factory=list)
+    touches: dict[Key, int] = field(default_factory=dict)
 
     def _has_room(self, run: KeptRun) -> bool:
         return len(self.runs) < MOST or run.key <= self.runs[-1].key
