@@ -167,7 +167,9 @@ def followed(*told) -> Threads:
     threads.begin(1, 0, 0)
     threads.begin(2, 0, 0)
     kinds = {"enter": perf_records.Call, "exit": partial(perf_records.Call, number=None),
-             "off": perf_records.Switch, "end": perf_records.Exit,
+             "off": lambda pid, thread, time, state: perf_records.Switch(
+                 pid, thread, time, state in "SDI", state == "D"),
+             "end": perf_records.Exit,
              "page fault": partial(perf_records.Fault, major=False, address=0, code=0,
                                    kernel=False),
              "fill": partial(perf_records.Fill, device=(8, 1), inode=5, offset=0, order=0)}
@@ -221,7 +223,7 @@ def test_waits_are_the_times_in_which_nobody_runs(lengths):
         asleep[thread] = set()
         for number, length in enumerate(parts):
             if number % 2 and number + 1 < len(parts):
-                told += [perf_records.Switch(1, thread, 4 * now, "D"),
+                told += [perf_records.Switch(1, thread, 4 * now, True, True),
                          perf_records.Call(1, thread, 4 * (now + length), READ)]
                 asleep[thread] |= set(range(now, now + length))
             now += length

@@ -22,7 +22,7 @@ def test_the_interval_of_few_values(values, estimate, reach):
 def test_the_interval_of_a_cost_of_few_values_is_welchs():
     """Its bounds are the differences that Welch's test rejects with just so much confidence."""
     cold, warm = np.array([9.0, 11, 10.5, 14]), np.array([3.0, 3.1, 2.9])
-    found = statistics.cost(cold, warm)
+    found = statistics.interval(cold, warm)
     for bound in (found.low, found.high):
         test = stats.ttest_ind(cold - bound, warm, equal_var=False)
         assert test.pvalue == pytest.approx(1 - statistics.CONFIDENCE)
@@ -58,7 +58,7 @@ def test_differences_are_made_within_rounds(runs):
     found = statistics.excess(cold2, warm2, cold1, warm1)
     assert found.estimate == pytest.approx((cold2 - cold1).mean() - (warm2 - warm1).mean())
     assert found.low < 40 < found.high and found.high - found.low < 5
-    assert statistics.cost(cold1, warm1).estimate == pytest.approx(90, abs=1)
+    assert statistics.interval(cold1, warm1).estimate == pytest.approx(90, abs=1)
 
 
 def test_ratios_are_paired_and_averaged_geometrically():

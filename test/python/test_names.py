@@ -91,7 +91,7 @@ def listed(tmp_path):
     def listed(entries, *lines):
         path = tmp_path / "list"
         path.write_text("".join(line.replace(" ", "\0") + "\0more\0\n" for line in lines))
-        places = names.resolve_listed(os.fspath(entries), os.fspath(path)).places
+        places = names.resolve(os.fspath(entries), [os.fspath(path)], "--listed").places
         assert all(lines[p.value].split()[2] == p.symbol.decode() for p in places)
         return [(p.entry, p.how, p.object.decode()) for p in places]
 

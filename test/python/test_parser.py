@@ -2,7 +2,7 @@
 
 import pytest
 from frontload import __version__
-from frontload.base.quantities import parse_bytes
+from frontload.cli.arguments import parse_bytes
 from frontload.cli.parser import Parser
 
 

@@ -37,7 +37,7 @@ def _scenarios() -> dict[str, tuple[str, ...]]:
 WORKLOAD = Workload(
     name="cc1-heldout",
     program="cc1",
-    variants=("default", "order", "trained", "itself"),
+    variants=("default", "trained", "itself"),
     arguments=("-emit-obj", *O2, *CXX, "{source}/stream.cpp"),
     training={
         "hello": tuple(word.replace("{source}", str(CC1_SOURCE)) for word in CC1.arguments),

@@ -18,24 +18,20 @@ class ExecLine:
         self._line, told = os.pipe()
         self.options = [f"--fd={told}"]
         self._open = {self._line, told}
-        self._theirs = [told]
+        # frontload-exec inherits them, and the command does not.
+        self.descriptors = [told]
         self._hold = None
         if ready is not None:
             held, self._hold = os.pipe()
             self._open |= {held, self._hold}
-            self._theirs.append(held)
+            self.descriptors.append(held)
             self.options += [f"--acknowledged-by={held}", *ready.options()]
-        for descriptor in self._theirs:
+        for descriptor in self.descriptors:
             os.set_inheritable(descriptor, True)
-
-    @property
-    def descriptors(self) -> list[int]:
-        """The descriptors that frontload-exec inherits, and the command does not."""
-        return self._theirs
 
     def read(self) -> bytes:
         """The line, once frontload-exec was started; empty if the command could not be run."""
-        for descriptor in self._theirs:
+        for descriptor in self.descriptors:
             self._close(descriptor)
         with open(self._line, "rb", closefd=False) as stream:
             return stream.readline()

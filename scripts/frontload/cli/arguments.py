@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable
 
 from frontload.base.files import STDOUT
-from frontload.base.quantities import parse_bytes
 from frontload.profile.generations import NO_LABEL, is_label
 from frontload.profile.role import NO_ROLE, is_role
 
 DEFAULT_MIN_MATCH = 80.0
 _LOOK_AT = 4096  # bytes of a file, to tell whether it is JSON
+_BYTES = re.compile(r"((\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?)([kMG]?)", re.ASCII)
+_MAX_LENGTH = 30  # characters: more than any number of bytes needs
 
 
 def count(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -81,6 +82,19 @@ def _above_0(text: str, what: str) -> float:
     if not (value > 0 and math.isfinite(value)):
         raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
     return value
+
+
+def parse_bytes(text: str) -> int | float:
+    """The number of bytes in a text such as 4096, 80M or 1.5G (powers of 1000, as for disks);
+    ValueError if it is not a number above 0."""
+    found = _BYTES.fullmatch(text) if len(text) <= _MAX_LENGTH else None
+    if found is None:
+        raise ValueError(f"{text!r} is not a number of bytes")
+    number, digits, unit = found.groups()
+    value = (int(digits) if number == digits else float(number)) * 1000 ** " kMG".index(unit or " ")
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"{text!r} is not a number of bytes above 0")
+    return int(value) if value == int(value) else value
 
 
 def bandwidth(least: int = 0) -> Callable[[str], int | float]:

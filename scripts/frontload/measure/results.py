@@ -102,7 +102,7 @@ def costs(measurement: Measurement) -> list[Cost]:
             of_base = [times(measurement, base, condition) for condition in (cold, WARM)]
             found.append({
                 "condition": cold, "variant": variant.name, "figure": "wall_ns",
-                **_estimate(measure_statistics.cost(*own)),
+                **_estimate(measure_statistics.interval(*own)),
                 "excess": None if variant.name == base else {
                     "base": base, **_estimate(measure_statistics.excess(*own, *of_base))}})
     return found

@@ -53,10 +53,6 @@ class Interval:
     high: float | None
 
 
-def interval(values: Sequence[float]) -> Interval:
-    return _estimated(values)
-
-
 def ratio(values: Sequence[float], base: Sequence[float]) -> Interval:
     """How `values` compare with `base`, round by round (so both are in the order of rounds)."""
     logarithms = interval(np.log(np.asarray(values, float) / np.asarray(base, float)))
@@ -70,14 +66,10 @@ def difference(values: Sequence[float], base: Sequence[float]) -> Interval:
     return interval(np.asarray(values, float) - np.asarray(base, float))
 
 
-def cost(cold: Sequence[float], warm: Sequence[float]) -> Interval:
-    return _estimated(cold, warm)
-
-
 def excess(cold: Sequence[float], warm: Sequence[float], base_cold: Sequence[float],
            base_warm: Sequence[float]) -> Interval:
-    return cost(np.asarray(cold, float) - np.asarray(base_cold, float),
-                np.asarray(warm, float) - np.asarray(base_warm, float))
+    return interval(np.asarray(cold, float) - np.asarray(base_cold, float),
+                    np.asarray(warm, float) - np.asarray(base_warm, float))
 
 
 def _mean(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -86,7 +78,8 @@ def _mean(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
     return first - sum(second)
 
 
-def _estimated(*values: Sequence[float]) -> Interval:
+def interval(*values: Sequence[float]) -> Interval:
+    """The mean of one sample, or the cost that two have: cold and warm."""
     samples = [np.asarray(sample, float) for sample in values]
     estimate = float(_mean(*samples))
     if min(map(len, samples)) < 2:

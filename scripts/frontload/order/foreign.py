@@ -78,8 +78,8 @@ def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linke
                 if stream.tell() > limit:
                     raise BadData(os.fsdecode(symbol.object), "the names of its symbols take more "
                                   f"than {limit >> 20} MiB", note=_OTHERS)
-        entries: dict[int, list[int]] = {}
-        for place in names.resolve_listed(profile_path, str(listed)).places:
+        entries: dict[int, list[int]] = {}  # by line of the list (tools/resolve/listed_symbols.h)
+        for place in names.resolve(profile_path, [str(listed)], "--listed").places:
             entries.setdefault(place.value, []).append(place.entry)
         places: dict[int, list[Symbol]] = {}
         with open(listed, "rb") as stream:

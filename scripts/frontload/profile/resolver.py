@@ -111,12 +111,6 @@ def resolve(profile_path: str, files: Iterable[str], *options: str,
     return Resolved(Places(places), unmovable)
 
 
-def resolve_listed(profile_path: str, list_path: str) -> Resolved:
-    """Where the entries of a profile are in a list of symbols, which is described in
-    tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
-    return resolve(profile_path, [list_path], "--listed")
-
-
 class Block(NamedTuple):
     """A basic block of a function in a link; ids are the compiler's."""
 

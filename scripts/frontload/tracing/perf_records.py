@@ -140,15 +140,8 @@ class Call(Record):
 class Switch(Record):
     """The thread was taken off its processor."""
 
-    state: str  # the kernel's letter: R could run on, S sleeps, D cannot be interrupted
-
-    @property
-    def sleeps(self) -> bool:
-        return self.state in "SDI"
-
-    @property
-    def for_disk(self) -> bool:
-        return self.state == "D"
+    sleeps: bool  # and could not run on
+    for_disk: bool  # so that it cannot be interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +220,7 @@ def _sample(who: tuple[int, int, int], flags: bytes, what: bytes) -> Record | No
     if found := _CALL.match(what):
         return Call(*who, int(found[2]) if found[1] == b"enter" else None)
     if found := _SWITCH.match(what):
-        return Switch(*who, found[1].decode())
+        return Switch(*who, found[1] in b"SDI", found[1] == b"D")  # the kernel's letters
     if found := _FAULT.match(what):
         return Fault(*who, found[1] == b"major", int(found[2], 16), int(found[3], 16),
                      b"K" in flags)
