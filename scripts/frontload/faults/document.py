@@ -8,14 +8,14 @@ import dataclasses
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from frontload import __version__
 from frontload.base.missing import Missing
 from frontload.faults import files, phases
-from frontload.faults.history import Fault, Fill, History
+from frontload.faults.history import History
 from frontload.faults.phases import Phase, Phases
 from frontload.faults.recording import Recording
 from frontload.faults.waits import Wait
@@ -26,6 +26,7 @@ from frontload.tracing import perf
 
 SCHEMA = "frontload-faults/1"
 _SECTOR = 512
+Row = TypeVar("Row")
 Recorder = TypedDict("Recorder", {
     "tool": str, "events": list[str], "lost": int,
     # Faults that are not listed, `major` and `minor`: see _unlisted.
@@ -36,9 +37,6 @@ Process = TypedDict("Process", {
 StartPhase = TypedDict("StartPhase", {
     "process": int, "name": str, "start_ns": int, "end_ns": int,
     "waits_ns": dict[str, int] | None})  # by reason
-_Columns = TypedDict("_Columns", {  # that faults and fills have in common
-    "time_ns": list[int], "file": list[int], "offset": list[int], "process": list[int],
-    "thread": list[int]})
 Faults = TypedDict("Faults", {
     "time_ns": list[int], "major": list[int], "file": list[int], "offset": list[int],
     "address": list[int], "code_file": list[int], "code_offset": list[int],
@@ -160,43 +158,35 @@ def _learn(history: History, path: str) -> None:
         history.file((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino, path)
 
 
-def _columns(rows: Sequence[Fault | Fill], place: list[int], zero: int) -> _Columns:
-    file = [place[row.file] for row in rows]
-    return {"time_ns": [row.time - zero for row in rows], "file": file,
-            "offset": [-1 if number < 0 else row.offset
-                       for number, row in zip(file, rows, strict=True)],
-            "process": [row.process for row in rows], "thread": [row.thread for row in rows]}
+def _table(rows: Iterable[Row], **columns: Callable[[Row], object]) -> Any:
+    return {name: [column(row) for row in rows] for name, column in columns.items()}
 
 
 def _faults(history: History, place: list[int], zero: int) -> Faults:
-    faults = history.faults
-    code = [place[fault.code_file] for fault in faults]
-    columns = _columns(faults, place, zero)
-    return {
-        "time_ns": columns["time_ns"], "major": [int(fault.major) for fault in faults],
-        "file": columns["file"], "offset": columns["offset"],
-        "address": [fault.address for fault in faults], "code_file": code,
-        "code_offset": [-1 if number < 0 else fault.code_offset
-                        for number, fault in zip(code, faults, strict=True)],
-        "process": columns["process"], "thread": columns["thread"],
-        "kernel": [int(fault.kernel) for fault in faults],
-        "access": "".join(fault.access for fault in faults)}
+    return _table(
+        history.faults, time_ns=lambda each: each.time - zero, major=lambda each: int(each.major),
+        file=lambda each: place[each.file],
+        offset=lambda each: -1 if place[each.file] < 0 else each.offset,
+        address=lambda each: each.address, code_file=lambda each: place[each.code_file],
+        code_offset=lambda each: -1 if place[each.code_file] < 0 else each.code_offset,
+        process=lambda each: each.process, thread=lambda each: each.thread,
+        kernel=lambda each: int(each.kernel)) | {
+            "access": "".join(fault.access for fault in history.faults)}
 
 
 def _fills(history: History, place: list[int], zero: int) -> Fills:
-    fills = [fill for fill in history.fills if fill.time >= zero and not fill.written]
-    columns = _columns(fills, place, zero)
-    return {"time_ns": columns["time_ns"], "file": columns["file"], "offset": columns["offset"],
-            "bytes": [fill.bytes for fill in fills],
-            "process": columns["process"], "thread": columns["thread"]}
+    return _table(
+        [fill for fill in history.fills if fill.time >= zero and not fill.written],
+        time_ns=lambda each: each.time - zero, file=lambda each: place[each.file],
+        offset=lambda each: -1 if place[each.file] < 0 else each.offset,
+        bytes=lambda each: each.bytes, process=lambda each: each.process,
+        thread=lambda each: each.thread)
 
 
 def _waits(found: Sequence[Wait], zero: int) -> Waits:
-    return {"time_ns": [wait.start - zero for wait in found],
-            "duration_ns": [wait.end - wait.start for wait in found],
-            "reason": [wait.reason for wait in found],
-            "process": [wait.process for wait in found],
-            "thread": [wait.thread for wait in found]}
+    return _table(found, time_ns=lambda each: each.start - zero,
+                  duration_ns=lambda each: each.end - each.start, reason=lambda each: each.reason,
+                  process=lambda each: each.process, thread=lambda each: each.thread)
 
 
 def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero: int
@@ -237,8 +227,7 @@ def _requests(recording: Recording, described: list[files.File], fills: Fills | 
     chosen = [request for request in recording.requests
               if request.device in devices and request.kind.startswith("R")
               and zero <= request.time <= end]
-    return {"time_ns": [request.time - zero for request in chosen],
-            "device": [f"{request.device[0]}:{request.device[1]}" for request in chosen],
-            "offset": [request.sector * _SECTOR for request in chosen],
-            "bytes": [request.sectors * _SECTOR for request in chosen],
-            "thread": [request.tid for request in chosen]}
+    return _table(chosen, time_ns=lambda each: each.time - zero,
+                  device=lambda each: f"{each.device[0]}:{each.device[1]}",
+                  offset=lambda each: each.sector * _SECTOR,
+                  bytes=lambda each: each.sectors * _SECTOR, thread=lambda each: each.tid)
