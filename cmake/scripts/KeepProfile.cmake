@@ -4,8 +4,12 @@
 #   TRAINED  the new profile, in the build tree, where it stays
 #   PROFILE  its place in the source tree
 #   TARGET   the target, for messages
+#   OPTION   what of frontload_target names the place (default: PROFILE <file>)
 cmake_minimum_required(VERSION 3.25)
 
+if(NOT OPTION)
+  set(OPTION "PROFILE <file>")
+endif()
 if(EXISTS "${PROFILE}")
   file(REAL_PATH "${PROFILE}" PROFILE)  # a link stays one
   execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${TRAINED}" "${PROFILE}"
@@ -29,6 +33,6 @@ if(NOT problem STREQUAL "0")
   message(FATAL_ERROR "frontload-train: error: ${PROFILE}: cannot be written: ${problem}\n"
     "  frontload-train: note: the new profile is ${TRAINED}\n"
     "  frontload-train: note: copy it there by hand, or name another place: "
-    "frontload_target(${TARGET} PROFILE <file>)")
+    "frontload_target(${TARGET} ${OPTION})")
 endif()
 message(STATUS "frontload-train: wrote ${PROFILE}")
