@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -48,8 +49,13 @@ def ordered(link, tmp_path):
     return link(f"-Wl,--symbol-ordering-file={tmp_path / 'order'}", source=PADDED)
 
 
+_WITHOUT_NUMPY = """import sys; sys.modules["numpy"] = None
+from frontload.cli.main import main
+sys.exit(main())"""
+
+
 @needs("built:bin/ld.frontload")
-def test_a_front_is_everything_before_the_cold_sections(build, link, cli, tmp_path):
+def test_a_front_is_everything_before_the_cold_sections(build, link, cli, run, tmp_path):
     """In a file with a front, names are placed if they lie before the rest of .text."""
     data = [Name("data", "rodata", b"table"), Name("data", "data", b"counter"),
             Name("data", "relro", b"pointer"), Name("data", "bss", b"zeros")]
@@ -58,6 +64,9 @@ def test_a_front_is_everything_before_the_cold_sections(build, link, cli, tmp_pa
                    source=PADDED)
     report = check_json(cli, program, path, options=("--require-front",))
     assert (report["good"], report["coverage"], report["placed"]) == (True, 100, 9)
+    plain = run(sys.executable, "-c", _WITHOUT_NUMPY, "check", program.path, "--profile", path,
+                "--json=-", "--require-front").stdout
+    assert json.loads(plain) == report
     [end] = {end for _, end in front.parts_of(elf.read(program.path))}
     assert report["front"]["is"] == "prefix" and report["front"]["bytes"] == end
     assert report["classes"]["rodata"] == {"names": 1, "present": 1, "placed": 1,
