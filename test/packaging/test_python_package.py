@@ -81,9 +81,11 @@ def test_without_the_programs_it_says_what_to_do(command, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def native(installed) -> Path:
+def native(installation) -> Path:
     """A folder with a wheel that has the native programs, the same once more in again/, and a
     virtual environment in which it is installed, beside pyelftools."""
+    installed = installation("lib")
+
     def make(folder: Path) -> None:
         for to in (folder, folder / "again"):
             checked(sys.executable, making.__file__, installed.prefix, platform.machine(), to,
@@ -109,9 +111,9 @@ def test_the_native_wheel_is_for_any_linux_and_reproducible(native):
         tags.removeprefix("py3-none-").split(".")
 
 
-def test_pip_installs_a_working_command(native, installed):
+def test_pip_installs_a_working_command(native, installation):
     """It has all that an installation has, and finds the programs without PATH."""
-    venv = native / "venv"
+    venv, installed = native / "venv", installation("lib")
     brought = {name for name in installed.manifest if (installed.prefix / name).is_file()
                and not f"{name}/".startswith(making.LEFT_OUT)}
     assert brought and not [name for name in brought if not (venv / name).is_file()]

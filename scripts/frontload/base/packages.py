@@ -21,7 +21,7 @@ _PACKAGES = {"elftools": ("pyelftools", "python3-pyelftools"),
              "pydantic": ("pydantic", "python3-pydantic")}
 BASE = ""
 _MODULES = {BASE: ("elftools",), "measure": ("numpy", "scipy", "rich"),
-            "report": ("numpy", "scipy", "rich", "pydantic")}
+            "report": ("numpy", "pydantic")}
 
 
 def missing(extra: str = BASE) -> list[str]:
