@@ -46,6 +46,18 @@ def test_make_is_asked_how_it_would_link(auto, make_build):
                                                                           "app.startup"}
 
 
+def test_the_nearest_makefile_counts(tmp_path):
+    """For one above, make has an implicit rule, which links less."""
+    source = auto_project.write(tmp_path / "source", "Makefile")
+    (source / "app.c").write_text((source / "main.c").read_text())
+    (source / "Makefile").write_text("app: app.o parts.o\n\t$(CC) app.o parts.o -lm -o $@\n")
+    (tmp_path / "Makefile").write_text("all:\n\t$(MAKE) -C source\n")
+    check_run("make", "-C", tmp_path)
+    with ExitStack() as stack:
+        found = Search(str(source / "app"), stack=stack).find()
+    assert found.arguments == ("cc", "app.o", "parts.o", "-lm", "-o", "app")
+
+
 def test_the_makefile_may_be_above_the_program_and_link_it_elsewhere(tmp_path):
     """But a search that may run nothing of the build, such as init's, does not ask make."""
     inside = auto_project.write(tmp_path / "in side", "none")
@@ -68,12 +80,16 @@ def test_the_makefile_may_be_above_the_program_and_link_it_elsewhere(tmp_path):
         str(inside), ("cc", "main.c", "parts.c", "-o", "../bin/app"))
 
 
-def test_a_link_that_lacks_what_make_was_given_is_refused(cli, make_build):
+@pytest.mark.parametrize(("flags", "said"), [
+    ("-Wl,--no-as-needed -lm", "needs libc.so.6, libm.so.6, but linked again"),
+    ("-no-pie", "position-independent: False, but"), ("-rdynamic", "exports symbols: 15"),
+    ("-static", "is a static program, but")])
+def test_a_link_that_lacks_what_make_was_given_is_refused(cli, make_build, flags, said):
     """Variables on the command line of make are gone. The command that works is named."""
-    app = make_build("LDFLAGS=-Wl,--no-as-needed -lm")
-    said = cli("auto", *QUICK, "--", app, code=1).err
-    assert "needs libc.so.6, libm.so.6, but linked again" in said and "--build 'make" in said
-    found = cli("auto", *QUICK, "--build", "make 'LDFLAGS=-Wl,--no-as-needed -lm'",
+    app = make_build(f"LDFLAGS={flags}")
+    error = cli("auto", *QUICK, "--", app, code=1).err
+    assert said in error and "--build 'make" in error
+    found = cli("auto", *QUICK, "--build", f"make 'LDFLAGS={flags}'",
                 "--build-folder", app.parent, "--json=-", "--", app, code=None).out
     assert '"the build that was watched"' in found
 

@@ -29,8 +29,9 @@ LIBTOOL_FOLDER = ".libs"  # has the programs and libraries that libtool links
 _SILENT = "--silent", "--quiet"
 
 
-def links(program: str) -> Iterator[LinkCommand]:
-    """The links that make would do for a program or library, from the nearest Makefile on."""
+def links(program: str) -> list[LinkCommand]:
+    """The links that make would do for a program or library, by the nearest Makefile that has any.
+    Makefiles farther away may only know it by an implicit rule."""
     make = shutil.which("gmake") or shutil.which("make")
     for folder in list(Path(program).parents)[:1 + _MAX_FOLDERS]:
         if not make or not any((folder / name).is_file() for name in _MAKEFILES):
@@ -42,8 +43,12 @@ def links(program: str) -> Iterator[LinkCommand]:
                           *(f"-W{path}" for path in objects if path != target), target],
                          directory=str(folder), timeout=_SECONDS,
                          environment=os.environ | {"MAKEFLAGS": ""})
-            for link in _printed(result.stdout, str(folder), f"make -n {target} in {folder}"):
-                yield replace(link, is_asked=True)
+            source = f"make -n {target} in {folder}"
+            if found := [replace(link, is_asked=True)
+                         for link in _printed(result.stdout, str(folder), source)
+                         if os.path.realpath(link.output) == os.path.realpath(program)]:
+                return found
+    return []
 
 
 def _targets(path: str) -> list[str]:

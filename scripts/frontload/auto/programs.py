@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
@@ -42,6 +43,7 @@ class Program:
     packed_relocations: bool
     has_front: bool
     machine: str
+    exported: int  # symbols that libraries and plugins can use
 
 
 def look(path: os.PathLike[str] | str) -> Program:
@@ -66,7 +68,18 @@ def look(path: os.PathLike[str] | str) -> Program:
         stripped=read.symbols is None or read.debug is not None,
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
-        has_front=front.has_front(read), machine=loading.machine)
+        has_front=front.has_front(read), machine=loading.machine,
+        exported=_exported(path))
+
+
+def _exported(path: os.PathLike[str] | str) -> int:
+    try:
+        with open(path, "rb") as file:
+            section = ELFFile(file).get_section_by_name(".dynsym")
+            return 0 if not isinstance(section, SymbolTableSection) else sum(
+                symbol["st_shndx"] != "SHN_UNDEF" for symbol in section.iter_symbols())
+    except Exception:  # see elf/contents.py
+        return 0
 
 
 def _comments(path: os.PathLike[str] | str) -> list[str]:

@@ -40,6 +40,7 @@ from frontload.recording.watched import Watched
 
 # A recording with data may last this many times longer, because the program is slower.
 _DATA_SLOWDOWN = 40
+_OF_LINKER = 10  # symbols such as _end, which some linkers export
 
 
 def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
@@ -130,13 +131,19 @@ def _refuse_another(plain: str, outcome: Outcome) -> None:
     for one, other, what in (
             (before.kind, again.kind, "is a"),
             (before.position_independent, again.position_independent, "position-independent:"),
+            (*_far_apart(before.exported, again.exported), "exports symbols:"),
             (set(dependencies.names(before.path)), set(dependencies.names(plain)), "needs")):
         if one != other:
-            said, now = (", ".join(sorted(each)) if isinstance(each, set) else each
+            said, now = ((", ".join(sorted(each)) or "nothing") if isinstance(each, set) else each
                          for each in (one, other))
-            raise Failure(f"{before.path}: {what} {said or 'nothing'}, but linked again, as "
-                          f"{outcome.link.source} says, {now or 'nothing'}", code=EXIT_VERDICT,
+            raise Failure(f"{before.path}: {what} {said}, but linked again, as "
+                          f"{outcome.link.source} says, {now}", code=EXIT_VERDICT,
                           note=relink.WATCH)
+
+
+def _far_apart(one: int, other: int) -> tuple[int, int]:
+    """Numbers of symbols; equal if linkers may differ so much about their own."""
+    return (one, one) if abs(one - other) <= _OF_LINKER else (one, other)
 
 
 def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path], traces: Path,
