@@ -223,6 +223,16 @@ def test_a_script_of_the_project_starts_the_program(auto, make_build):
     assert f"it starts {app}" in found["stderr"]
 
 
+def test_a_makefile_that_calls_make_until_a_file_is_there(make_build):
+    """bc's does: nothing makes the file in a description, so this would never end."""
+    app = make_build()
+    (app.parent / "Makefile").write_text("app: main.o parts.o\n\t$(CC) $^ -o $@\n"
+                                         "main.o: gone.h\ngone.h:\n\t$(MAKE) gone.h\n")
+    with ExitStack() as stack:
+        assert Search(str(app), stack=stack).find().arguments == (
+            "cc", "main.o", "parts.o", "-o", "app")
+
+
 def test_a_folder_with_very_many_objects_is_no_obstacle(make_build):
     """As arguments of make, all of them would be longer than Linux permits."""
     app = make_build()

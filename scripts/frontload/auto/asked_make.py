@@ -1,8 +1,9 @@
 """Asks make how it would link a program again: `make -n`, with all objects taken to be new (-W).
 
 make then prints the commands without running them, and the program stays up to date. (Lines that
-call make again, or that begin with +, run even so, as for every `make -n`.) Variables that the user
-gave to make on the command line are not known.
+begin with + run even so, as for every `make -n`.) Lines that call make again would also run, and
+without end where the other make waits for a file that nothing has made: MAKE=: makes them do
+nothing. Variables that the user gave to make on the command line are not known.
 
 libtool  prints `libtool --mode=link gcc ... -o app`, which is no link yet. libtool itself says what
          it would run, with --dry-run: for a program with shared libraries of the same build, a link
@@ -39,7 +40,7 @@ def links(program: str) -> list[LinkCommand]:
         objects = _objects(folder)
         for target in _targets(os.path.relpath(program, folder)):
             # Makefiles are not made again (-o): that would not be a description only.
-            result = run([make, "-n", *(f"-o{name}" for name in _MAKEFILES),
+            result = run([make, "-n", "MAKE=:", *(f"-o{name}" for name in _MAKEFILES),
                           *(f"-W{path}" for path in objects if path != target), target],
                          directory=str(folder), timeout=_SECONDS,
                          environment=os.environ | {"MAKEFLAGS": ""})
