@@ -27,7 +27,6 @@ SCHEMA, _QUESTION = "frontload-predict-starts/1", "frontload-whole-start/1"
 # touched pages side by side, in the order of first touch; a real front is no larger, as it has the
 # touched functions and data of these pages); with both.
 AS_IT_IS, LIST, FRONTS, BOTH = "as_it_is", "list", "fronts", "fronts_and_list"
-WAYS = AS_IT_IS, LIST, FRONTS, BOTH
 _Count = Literal["major_faults", "requests", "asked_ranges", "read_bytes"]
 _COUNTS: tuple[_Count, ...] = get_args(_Count)
 # The sums over the lists, each as often as its weight. What a list asks for of two files that
