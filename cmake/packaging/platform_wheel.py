@@ -83,7 +83,7 @@ def main(prefix: Path, processor: str, output: Path) -> None:
         for each, (contents, mode) in sorted(files.items()):
             entry = zipfile.ZipInfo(each, max(written, (1980, 1, 1, 0, 0, 0)))
             entry.external_attr = (0o100755 if mode & 0o100 else 0o100644) << 16
-            wheel.writestr(entry, contents, zipfile.ZIP_DEFLATED, 9)
+            wheel.writestr(entry, contents, zipfile.ZIP_DEFLATED)
 
 
 if __name__ == "__main__":
