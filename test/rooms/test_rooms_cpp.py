@@ -31,10 +31,10 @@ LLDPLUGIN = {
     "startup_set": {"elf", "cold_start", "profile", "names"},
     "plan": {"format", "program", "elf", "cold_start", "profile", "names", "startup_set"},
     "lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
-    "gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
+    "gold": {"format", "program", "elf", "profile", "names", "startup_set", "plan"},
 }
 TOOLS = {
-    "cc": {"base", "program", "elf", "profile"},
+    "cc": {"base", "format", "program", "elf", "profile"},
     "lazyfs": set(),
     "predict": {"base", "format", "program", "elf", "cold_start", "profile", "startup_set", "plan"},
     "resolve": {"format", "program", "elf", "profile", "names", "startup_set"},
