@@ -9,8 +9,9 @@
  *
  * A network or FUSE has many requests under way at once, and transfers each byte.
  *
- * A note is written once for all devices. What saves a request is in it up to the default readahead,
- * which the fault of a page reads too, and more as long as the start reads no more than by faults.
+ * A note is written once for all devices. Gaps that save a request are in it up to the default
+ * readahead, which the fault of a page reads too, and larger ones as long as the start reads no
+ * more than by its faults.
  */
 #pragma once
 
