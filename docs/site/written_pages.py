@@ -74,7 +74,8 @@ def declarations(source: str, name: str) -> str:
         return "\n".join(line for node in found for line in
                          source.splitlines()[node.lineno - 1:node.end_lineno])
     for begin in (r'extern "C" \{\n#endif\n', r"#include <std(?:def|int)\.h>\n(?!#)"):
-        if inside := re.search(begin + r"(.*?)\n#ifdef __cplusplus", source, re.DOTALL):
+        if inside := re.search(begin + r"(.*?)\n(?:#ifdef __cplusplus|static_assert)", source,
+                               re.DOTALL):
             return inside[1].strip()
     return ""
 
