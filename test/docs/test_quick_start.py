@@ -30,6 +30,9 @@ add_executable(app app.cpp version.cpp)
         static std::map<std::string, std::string> known = {{"app", "app 1.0"}, {"lib", "lib 2"}};
         const char *version() { return known["app"].c_str(); }""",
 }
+# What no start needs: without it, a front is not worth it.
+REST = "".join(f"long rest{number}(long x) {{ for (long i = 0; i < x; i++) x += x * {number} + i; "
+               "return x; }\n" for number in range(4000))
 
 
 def commands(page: Path) -> list[str]:
@@ -67,6 +70,9 @@ def test_the_quick_start_works(own_program, run):
     """Every command does, the lines for CMake are those that init writes, and the programs have a
     front."""
     folder, environment = own_program
+    (folder / "rest.cpp").write_text(REST)
+    (folder / "CMakeLists.txt").write_text(PROGRAM["CMakeLists.txt"].replace(
+        "version.cpp", "rest.cpp version.cpp"))
     for step in (["-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release"], ["--build", "build"]):
         run("cmake", *step, cwd=folder, env=environment)
     assert "program with a front" in run_all(QUICK_START, folder, environment)

@@ -39,9 +39,9 @@ class Call:
     is_in_folder: whether that descriptor is AT_FDCWD, so that `base` is the process's folder
     path: its first string
     arguments: those of an executed program; none if strace has cut one of them
-    environment: that of an executed program (with -v), in the form NAME=VALUE
     result: None if the call has not ended in this line
     opened: the path of the resulting descriptor, or of the one that is mapped
+    environment: that of an executed program (with -v), in the form NAME=VALUE
     """
 
     name: str
@@ -49,10 +49,10 @@ class Call:
     is_in_folder: bool
     path: str | None
     arguments: tuple[str, ...]
-    environment: tuple[str, ...]
     flags: frozenset[str]
     result: int | None
     opened: str | None
+    environment: tuple[str, ...] = ()
 
 
 def watching(names: Sequence[str], log: os.PathLike[str] | str, *options: str,
@@ -81,10 +81,10 @@ def _call(line: str) -> Call | None:
     result = _RESULT.match(line, end)
     flags = _FLAG.findall(line, end, result.start(1) if result else len(line))
     return Call(found[1], _unescaped(base, 2), base is not None and base[1] == "AT_FDCWD",
-                _unescaped(path, 1), _words(words[1]) if words else (),
-                _words(words[2]) if words and words[2] else (), frozenset(flags),
+                _unescaped(path, 1), _words(words[1]) if words else (), frozenset(flags),
                 result and int(result[1]), _unescaped(result, 2)
-                or _unescaped(_MAPPED.search(line, end), 1))
+                or _unescaped(_MAPPED.search(line, end), 1),
+                _words(words[2]) if words and words[2] else ())
 
 
 def _words(text: str) -> tuple[str, ...]:
