@@ -21,11 +21,9 @@ class Relocations:
             return np.concatenate([np.empty(0, kind), *(column(table).astype(kind)
                                                         for table in tables)])
 
-        # The symbol and the type share a field, split at 32 bits or, in 32-bit files, at 8.
-        shift = 32 if word == 8 else 8
+        # Behind the symbol in a field of both: its lower 32 bits or, in 32-bit files, 8.
         self.offset = all_of("u8", lambda table: table["offset"])
-        self.symbol = all_of("u4", lambda table: table["info"] >> shift)
-        self.type = all_of("u4", lambda table: table["info"] & (1 << shift) - 1)
+        self.type = all_of("u4", lambda table: table["info"] & (1 << (32 if word == 8 else 8)) - 1)
         self.size = all_of("u1", lambda table: np.full(len(table), table.dtype.itemsize))
 
 
@@ -36,7 +34,6 @@ class Loading:
     machine: str  # as pyelftools names it, EM_X86_64
     word: int  # bytes of an address
     fixed: bool  # a program with fixed addresses
-    has_interpreter: bool
     dynamic: dict[int, int]  # by tag; empty in a static program
     relocations: Relocations
     packed: np.ndarray  # the words of DT_RELR
@@ -47,7 +44,6 @@ class EntryPoint:
     """Where a program begins to run."""
 
     entry: int  # 0 if it is a shared library that cannot be run
-    fixed: bool  # it has fixed addresses
     has_interpreter: bool  # the loader runs before it
 
 
@@ -59,7 +55,9 @@ def read_loading(path: os.PathLike[str] | str) -> Loading:
 def read_start(path: os.PathLike[str] | str) -> EntryPoint:
     """Reads where a program begins; raises BadData if that is damaged."""
     return _read(path, lambda contents: EntryPoint(
-        int(contents.headers.header["e_entry"]), _is_fixed(contents), _has_interpreter(contents)))
+        int(contents.headers.header["e_entry"]),
+        contents.checked(lambda: any(segment["p_type"] == "PT_INTERP"
+                                     for segment in contents.headers.iter_segments()))))
 
 
 def _read(path: os.PathLike[str] | str, parse: Callable[[Contents], Parsed]) -> Parsed:
@@ -87,17 +85,8 @@ def _loading(contents: Contents) -> Loading:
     word = np.dtype(contents.word).itemsize
     return Loading(
         machine=str(contents.headers.header["e_machine"]), word=word,
-        fixed=_is_fixed(contents), has_interpreter=_has_interpreter(contents), dynamic=dynamic,
+        fixed=contents.headers.header["e_type"] == "ET_EXEC", dynamic=dynamic,
         relocations=Relocations([*tables(SHT_RELA, "offset", "info", "addend"),
                                  *tables(SHT_REL, "offset", "info")], word),
         packed=np.concatenate([np.empty(0, "u8"), *(table["word"].astype("u8") for table
                                                     in tables(SHT_RELR, "word"))]))
-
-
-def _is_fixed(contents: Contents) -> bool:
-    return contents.headers.header["e_type"] == "ET_EXEC"
-
-
-def _has_interpreter(contents: Contents) -> bool:
-    return contents.checked(lambda: any(segment["p_type"] == "PT_INTERP"
-                                        for segment in contents.headers.iter_segments()))

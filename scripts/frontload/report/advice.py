@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from frontload.base.demangle import demangled
 from frontload.base.errors import count
 from frontload.elf import relocations
-from frontload.elf.relocations_report import size_text
 from frontload.faults.waits import DISK
 from frontload.report.events import READ
 from frontload.report.start import Start
@@ -76,8 +75,8 @@ def front(start: Start) -> Iterator[Sentence]:
     least = math.ceil((touched.size - packed) / window)
     yield Sentence(
         "front",
-        f"{evidence}. It read {size_text(read.size)} and used {size_text(read.size - wasted)}"
-        + (f", {size_text(packed)} of which are relocations that ld.frontload packs" if packed
+        f"{evidence}. It read {_size_text(read.size)} and used {_size_text(read.size - wasted)}"
+        + (f", {_size_text(packed)} of which are relocations that ld.frontload packs" if packed
            else "")
         + f". In one stretch, the rest takes {count(least, 'read')} of {window >> 10} KiB, so a "
         "front saves at most all other reads. With a prefetch, the program does not wait for each "
@@ -102,7 +101,8 @@ def with_front(start: Start) -> Iterator[Sentence]:
         yield Sentence(
             "prefetch",
             f"{inside:,} major faults read what the {asks} of {file.name} has, piece by piece. A "
-            f"prefetch saves all but at least one of them, and reads {size_text(more)} more of it.",
+            "prefetch saves all but at least one of them, and reads "
+            f"{_size_text(more)} more of it.",
             f"link with {'-Wl,--front' if asks == 'front' else '-lfrontload'}-prefetch, or start "
             "the program with frontload-run",
             Gain(inside - 1, -more))
@@ -112,7 +112,7 @@ def with_front(start: Start) -> Iterator[Sentence]:
         shown = list(demangled(name for name in names if name).values())
         yield Sentence(
             "untrained",
-            f"{len(outside):,} major faults read {size_text(size)} of {file.name} outside its "
+            f"{len(outside):,} major faults read {_size_text(size)} of {file.name} outside its "
             + asks + (f", first in {_in_words(shown)}" if shown else "")
             + ". A profile that knows what they touch saves at most these faults.",
             "record this start too, merge the profiles (frontload profile) and link again",
@@ -152,9 +152,9 @@ def packing(start: Start) -> Iterator[Sentence]:
             continue
         yield Sentence(
             "relr",
-            f"{place.file.name} has {size_text(packed.now)} of relative relocations. This start "
-            f"read {size_text(packed.read)} of their table in "
-            f"{count(packed.faults, 'major fault')}. Packed, they take {size_text(packed.then)}.",
+            f"{place.file.name} has {_size_text(packed.now)} of relative relocations. This start "
+            f"read {_size_text(packed.read)} of their table in "
+            f"{count(packed.faults, 'major fault')}. Packed, they take {_size_text(packed.then)}.",
             "link with -Wl,-z,pack-relative-relocs (needs glibc 2.36 or musl 1.2.4, or newer)",
             packed.gain)
 
@@ -175,16 +175,20 @@ def _packed(start: Start, number: int) -> _Packed | None:
     place = start.places[number]
     if place.elf is None or place.loading is None:
         return None
-    report = relocations.examine(place.elf, place.loading)
-    for change in report.changes if report else ():
-        if change.option == "-z pack-relative-relocs":
-            table = place.sections(".rela.dyn", ".rel.dyn")
-            read = (start.read_of(number) & table).size
-            faults = len(start.majors_in(number, table))
-            saved, whole = change.now - change.then, max(table.size, change.now)
-            return _Packed(change.now, change.then, read, faults,
-                           Gain(faults * saved // whole, read * saved // whole))
-    return None
+    now, then = relocations.packing(place.loading)
+    if then >= now:
+        return None
+    table = place.sections(".rela.dyn", ".rel.dyn")
+    read = (start.read_of(number) & table).size
+    faults = len(start.majors_in(number, table))
+    saved, whole = now - then, max(table.size, now)
+    return _Packed(now, then, read, faults, Gain(faults * saved // whole, read * saved // whole))
+
+
+def _size_text(size: int) -> str:
+    if size < 1000:
+        return count(size, "byte")
+    return f"{size / 1e3:.1f} kB" if size < 100_000 else f"{size / 1e6:.2f} MB"
 
 
 def _in_words(names: list[str], most: int = 3) -> str:

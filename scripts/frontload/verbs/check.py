@@ -13,7 +13,6 @@ from frontload.cli.arguments import add_json, add_min_match, percentage
 from frontload.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from frontload.elf import relocations
     from frontload.profile.coverage import Report
     from frontload.profile.startup_profile import Profile
     from frontload.reading.asked import Shares
@@ -31,9 +30,6 @@ machine, and by all of these. Lists do not change the verdict.
 
 If the profile and the program have basic blocks, check counts the functions whose blocks are still
 those that were recorded. The others were split by blocks that they no longer have.
-
-The last lines tell what the loader has to do before the first instruction, and which options of
-the linker would change that. They are not part of the verdict.
 
 BINARY may be a folder, of an install or an unpacked package, and then the profile is a folder too:
 check looks at each program and library below BINARY that has a profile NAME.startup there (without
@@ -88,7 +84,6 @@ class _Judged:
     report: "Report"
     asked: "Shares | None"
     shapes: tuple[int, int]  # functions with the recorded blocks, and of how many
-    relocated: "relocations.Report | None"
     lacks_front: bool
     good: bool
 
@@ -96,8 +91,6 @@ class _Judged:
 def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.elf import file as elf
-    from frontload.elf import relocations
-    from frontload.elf.loading import read_loading
     from frontload.profile import coverage, front_report
     from frontload.profile import format as profile
     from frontload.profile import resolver as names
@@ -119,12 +112,10 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     return _Judged(binary, profile_path, startup, report,
                    asked.shares(given, report, from_profile.pages_of(profile_path, binary).pages)
                    if given else None,
-                   names.count_same_blocks(startup, profile_path, binary),
-                   relocations.examine(linked, read_loading(binary)), lacks_front, good)
+                   names.count_same_blocks(startup, profile_path, binary), lacks_front, good)
 
 
 def _as_json(judged: _Judged, args: argparse.Namespace) -> dict[str, object]:
-    from frontload.elf import relocations_report
     from frontload.profile import coverage_report, summary
 
     return {
@@ -138,7 +129,6 @@ def _as_json(judged: _Judged, args: argparse.Namespace) -> dict[str, object]:
         **coverage_report.as_json(judged.binary, judged.report),
         "asked": judged.asked,
         "basic_blocks": dict(zip(("as_recorded", "functions"), judged.shapes, strict=True)),
-        "relocations": relocations_report.as_json(judged.relocated),
     }
 
 
@@ -230,7 +220,6 @@ def _why_not(judged: _Judged, args: argparse.Namespace) -> str:
 
 
 def _run_file(args: argparse.Namespace) -> int:
-    from frontload.elf import relocations_report
     from frontload.profile import coverage, coverage_report, match, summary
     from frontload.reading import asked
 
@@ -248,8 +237,6 @@ def _run_file(args: argparse.Namespace) -> int:
         if judged.shapes[1]:
             print("with the basic blocks that were recorded: {} of {}".format(
                 judged.shapes[0], errors.count(judged.shapes[1], "function")))
-        print(relocations_report.summary(judged.relocated),
-              *relocations_report.changes(judged.relocated), sep="\n")
     # If nothing is found, more is to be said than that.
     messages = errors.Diagnostics()
     match.judge(args.profile, report.present,
