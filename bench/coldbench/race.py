@@ -16,7 +16,7 @@ from coldbench import command
 from coldbench.judge import figures, first, replay
 from coldbench.measure import limit, links, recordings
 from coldbench.measure.starts import measure_starts
-from coldbench.show import document, terminal
+from coldbench.show import document, page
 from coldbench.variants import rows, workload
 from coldbench.variants.rows import Row
 from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
@@ -132,9 +132,10 @@ def run(args: argparse.Namespace) -> int:
             measured = measure(work, chosen, args, progress)
             result["workloads"].append(measured)
             document.write(file, result)
-            terminal.show(measured)
-            terminal.show_remarks(result["host"], measured)
-            terminal.show_first(measured)
+    print(page.render(result))
+    for measured in result["workloads"]:
+        for warning in measured["warnings"]:
+            errors.warning(f"{measured['name']}: {warning}")
     print(f"every run is in {file}")
     same = all(each["outputs_are_identical"] for each in result["workloads"])
     return errors.EXIT_OK if same else errors.EXIT_VERDICT

@@ -11,6 +11,7 @@ from coldbench import table
 from coldbench.__main__ import main as bench
 from coldbench.judge import first
 from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start
+from coldbench.show import page
 
 
 def test_first_is_who_beats_every_peer():
@@ -87,7 +88,7 @@ def test_a_whole_race(build, tmp_path, run):
     # 128 KiB readahead: 16 requests at 150 a second, or 2 MB at 80.
     waited = default["slow_by_requests_ns"] - default["warm"]["wall_ns"]["median"]
     assert waited == pytest.approx(default["requests"]["reads"] / 150 * 1e9)
-    assert "gcc-pgo: <why>" in shown
+    assert "* not built: gcc PGO, " in shown and r"\<why\>" in shown
 
 
 def time(mean, half=None):
@@ -134,19 +135,19 @@ def lines(text: str, start: str) -> list[str]:
 
 def test_a_page_has_a_table_of_seconds_then_one_for_each_program():
     """Peers first, what is absent as a dash and with its reason, then the limit."""
-    introduction, _, page = table.render(race()).partition("\n## ")
+    introduction, _, small = page.render(race()).partition("\n## ")
     assert lines(introduction, "| ") == [
         "| linked by | small |", "| --- | --- |", "| by default | 4.690 |", "| gcc PGO | — |",
         "| gcc LTO | — |", "| BOLT | — |", "| by front | 4.690 |"]
-    assert lines(page, "| ")[2:] == [
+    assert lines(small, "| ")[2:] == [
         "| by default | 720 | 73.6 | 700 | 66.0 | 0.125 | 5.400 | 0.020 | 207.6 | 2.50 |",
         "| **front** | 50 | 0.72 | 700 | 66.0 | 0.125 | 5.400 | 0.020 | 207.6 | 3.00 |",
         "| touched bytes (the limit) |  | 7.0 |" + "  |" * 7]
-    assert lines(page, "* ")[-3:] == [
+    assert lines(small, "* ")[-3:] == [
         "* times slower while recorded: frontload-trace 7.3, frontload-valgrind 312",
         r"* not built: gcc PGO, gcc PGO with LTO: it has \<no\> source",
         "* not built: BOLT: it fails"]
-    assert lines(page, "* predicted") == ["* predicted within 5%, or one: 1 of 1 variants"]
+    assert lines(small, "* predicted") == ["* predicted within 5%, or one: 1 of 1 variants"]
     assert "Linux 6.18, A \\| B, 2 processors" in introduction
     assert "Half of the widest 95% confidence interval is 0.002 s" in introduction
 
@@ -176,13 +177,13 @@ README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
     (json.dumps(race()), f"{table.END}{table.BEGIN}", 65)])
 def test_only_what_is_between_the_marks_is_written(tmp_path, text, readme, code):
     """The rest of the README stays. What cannot be used is refused, and nothing is written."""
-    result, page, shown = (tmp_path / name for name in ("race.json", "race.md", "README.md"))
+    result, docs, shown = (tmp_path / name for name in ("race.json", "race.md", "README.md"))
     result.write_text(text)
     shown.write_text(readme)
-    assert bench(["table", f"{result}", f"--docs={page}", f"--readme={shown}"]) == code
+    assert bench(["table", f"{result}", f"--docs={docs}", f"--readme={shown}"]) == code
     if code:
-        assert shown.read_text() == readme and not page.exists()
+        assert shown.read_text() == readme and not docs.exists()
     else:
         assert shown.read_text() == (
             f"before\n{table.BEGIN}\n{table.short(race())}{table.END}\nafter\n")
-        assert page.read_text() == table.render(race())
+        assert docs.read_text() == page.render(race())

@@ -1,10 +1,8 @@
-"""The columns of tables, each with its cell for a variant, and sentences about a workload, for the
-terminal and for documents.
+"""The columns of tables, each with its cell for a variant, and sentences about a workload.
 
 All come from the JSON alone.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -36,74 +34,42 @@ def megabytes(value: float) -> str:
 
 
 def seconds(condition: str) -> Callable[[dict], str]:
-    """The mean, and half the width of its 95% confidence interval."""
     def cell(variant: dict) -> str:
         figures = variant.get(condition)
-        if not figures:
-            return ABSENT
-        time = figures["wall_ns"]
-        text = f"{time['mean'] / 1e9:.3f}"
-        return text if time["low"] is None else f"{text} ± {(time['high'] - time['low']) / 2e9:.3f}"
+        return f"{figures['wall_ns']['mean'] / 1e9:.3f}" if figures else ABSENT
     return cell
-
-
-def mean(cell: str) -> str:
-    """A cell without its interval."""
-    return re.sub(r" [±(].*", "", cell)
 
 
 def _requests(variant: dict) -> str:
     return count(variant["requests"]["reads"]) if variant["requests"] else ABSENT
 
 
-def _slow_by_requests(variant: dict) -> str:
-    time = variant["slow_by_requests_ns"]
-    return ABSENT if time is None else f"{time / 1e9:.3f}"
-
-
 def _link(variant: dict) -> str:
-    link = variant["link"]
-    if not link:
-        return ABSENT
-    text = f"{link['seconds']:.2f}"
-    return text if len(link["runs"]) > 1 else f"{text} (once)"
+    return f"{variant['link']['seconds']:.2f}" if variant["link"] else ABSENT
 
 
 def times(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def _recording(variant: dict) -> str:
-    recorded = variant["recording"]
-    return " + ".join(times(each["slowdown"]) for each in recorded) if recorded else ABSENT
-
-
 COLUMNS = (
     Column("major faults", _median("major_faults", count)),
-    Column("minor faults", _median("minor_faults", count)),
     Column("MB read", _median("read_bytes", megabytes)),
-    Column("extents", _median("read_runs", count)),
     Column("requests", _requests),
     Column("peak RSS MB", _median("max_rss_bytes", megabytes)),
     Column("cold s, plain", seconds("cold")),
     Column("cold s, slow", seconds("slow")),
-    Column("slow s, by requests", _slow_by_requests),
     Column("warm s", seconds("warm")),
     Column("file MB", lambda variant: megabytes(variant["size"])),
     Column("link s", _link),
-    Column("slowdown, recording", _recording),
 )
-# Of a program's table on the race's page.
-PAGE = tuple(column for column in COLUMNS if column.heading in (
-    "major faults", "MB read", "requests", "peak RSS MB", "cold s, plain", "cold s, slow",
-    "warm s", "file MB", "link s"))
 
 
-def limit(workload: dict, shown: Sequence[Column] = COLUMNS) -> list[str]:
+def limit(workload: dict) -> list[str]:
     """The row of the limit: the bytes that a startup uses."""
     touched = workload["limit"]["touched_bytes"]
     return [megabytes(touched) if column.heading == "MB read" and touched is not None else ""
-            for column in shown]
+            for column in COLUMNS]
 
 
 def _words(verdict: dict) -> str:
