@@ -50,7 +50,7 @@ def program(link, cli, tmp_path, monkeypatch):
 
 def answers(cli, run, build, path):
     """What all commands make of the program at `path`."""
-    found = {"profile": cli("profile", "traces").out, "show": cli("info", "--all", "traces").out,
+    found = {"profile": cli("profile", "traces").out,
              "until": functions.find(elf.read(path), str(path), "helper")}
     with open("names", "w") as names:
         names.write("main\nf3.llvm.7\nhelper\nzeros\n")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from frontload import __version__
-from frontload.base import console, errors, files
-from frontload.base.errors import EXIT_USAGE, BadData, Failure, count, percent, printable
+from frontload.base import console, files
+from frontload.base.errors import EXIT_USAGE, BadData, count, percent, printable
 
 if TYPE_CHECKING:
     from frontload.profile import summary, touch_names
@@ -19,9 +19,9 @@ _UNKNOWN = "not known"
 _NO_LABEL = "(no label)"
 
 
-def show(given: Sequence[str], *, lists_all: bool, binary: str | None, json: str | None) -> None:
+def show(given: Sequence[str], *, lists_all: bool, json: str | None) -> None:
     """Prints what is in files, `json` being the file for a document of it. `lists_all`: with their
-    entries, which have names by `binary`, if that is given."""
+    entries."""
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import trace
 
@@ -32,10 +32,10 @@ def show(given: Sequence[str], *, lists_all: bool, binary: str | None, json: str
                 {"path": path, "is": kind, **described,
                  **({"all": list(entries)} if lists_all else {})}
                 for path in paths
-                for kind, described, entries in [_describe(path, lists_all, binary)]]})
+                for kind, described, entries in [_describe(path)]]})
     if json != files.STDOUT:
         for number, path in enumerate(paths):
-            kind, described, entries = _describe(path, lists_all, binary)
+            kind, described, entries = _describe(path)
             of, show_tables = _SHOW[kind]
             print("\n" * bool(number) + f"{printable(path)}: {kind} of {of(described)}")
             show_tables(described)
@@ -43,8 +43,7 @@ def show(given: Sequence[str], *, lists_all: bool, binary: str | None, json: str
                 _list(kind, entries)
 
 
-def _describe(path: str, lists_all: bool, binary: str | None
-              ) -> tuple[str, Mapping[str, Any], Iterable[object]]:
+def _describe(path: str) -> tuple[str, Mapping[str, Any], Iterable[object]]:
     """The kind and summary of a file, and its entries."""
     from frontload.profile import format as profile
     from frontload.profile import summary, touch_names, trace
@@ -54,8 +53,7 @@ def _describe(path: str, lists_all: bool, binary: str | None
         start = stream.read(64)
     if start.startswith(trace.MAGIC):
         read = trace.read(path)
-        return (TRACE, touch_names.describe(read),
-                touch_names.touches(read, _Binaries(read, binary).of) if lists_all else ())
+        return TRACE, touch_names.describe(read), touch_names.touches(read)
     if start.startswith(profile.MAGIC):
         startup = profile.read(path)
         return PROFILE, summary.describe(startup), summary.entries(startup)
@@ -66,32 +64,6 @@ def _describe(path: str, lists_all: bool, binary: str | None
                   "is neither a trace, nor a startup profile, nor a reading list", offset=0,
                   note="frontload record makes traces, frontload profile startup profiles, and "
                   "frontload files reading lists")
-
-
-class _Binaries:
-    """The present binaries of a trace's modules. The `given` binary is the main program, and has to
-    be the recorded one; another one that is gone, or has changed, only has no names."""
-
-    def __init__(self, trace, given: str | None):
-        from frontload.profile import binaries
-
-        self._trace = trace.path
-        self._messages = errors.Diagnostics()
-        self._given = binaries.Binaries(given, self._messages) if given else None
-        self._recorded = binaries.Binaries(None, self._messages)
-
-    def of(self, module):
-        try:
-            if module.main and self._given:
-                return self._given.of(module, self._trace).linked
-            return self._recorded.of(module, self._trace).linked
-        except Failure as problem:
-            if module.main and self._given:
-                raise
-            self._messages.warning(f"{problem}: its touches have addresses only")
-            return None
-        finally:
-            self._messages.show()
 
 
 def _of_trace(document: "touch_names.Summary") -> str:
@@ -182,8 +154,7 @@ def _show_list(document: "listing.Summary") -> None:
 _COLUMNS = {
     TRACE: (("kind", -8, lambda each: each["kind"]),
             ("address", 14, lambda each: f"{each['address']:#x}"),
-            ("module", -1, lambda each: each["module"]),
-            ("name", -1, lambda each: ", ".join(each["names"]) or "-")),
+            ("module", -1, lambda each: each["module"])),
     PROFILE: (("rank", 8, lambda each: each["rank"]),
               ("runs", 8, lambda each: each["runs"]),
               ("share", 7, lambda each: percent(each["runs"], each["of_runs"])),

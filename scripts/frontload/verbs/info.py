@@ -24,8 +24,8 @@ the runs touch them; a reading list has files.
 
 With --all, show everything as well, a line each, in the order of first touch: what a process
 touched, the entries of a profile, the ranges of a reading list. Names stand last in a line, as the
-linker knows them; c++filt makes them readable. A trace has addresses. They get their names from the
-binaries that were recorded, as far as these are there unchanged.
+linker knows them; c++filt makes them readable. A trace has addresses, which frontload profile gives
+names.
 """
 EXAMPLES = """\
 # see what this machine allows
@@ -35,8 +35,6 @@ frontload info traces
 frontload info app.startup
 # list the names of a profile in their order, as people write them
 frontload info --all app.startup | c++filt
-# list what was touched, with the names of a program that was moved
-frontload info --all --binary app traces
 # count what each module of each trace touched, for a script
 frontload info --json - traces
 """
@@ -55,18 +53,16 @@ def make_parser() -> Parser:
                         "a reading list, or a folder of traces")
     parser.add_argument("--all", action="store_true",
                         help="also list all touches, entries or ranges")
-    parser.add_argument("--binary", metavar="BINARY", help="the recorded program, if it is no "
-                        "longer where it was recorded; for --all")
     add_json(parser)
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
     if args.files:
-        shown_files.show(args.files, lists_all=args.all, binary=args.binary, json=args.json)
+        shown_files.show(args.files, lists_all=args.all, json=args.json)
     else:
-        if args.all or args.binary:
-            args.usage_error("--all and --binary are about a FILE")
+        if args.all:
+            args.usage_error("--all is about a FILE")
         _show_machine(args)
     return EXIT_OK
 
