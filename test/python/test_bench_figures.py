@@ -26,7 +26,7 @@ def measurement(seconds: dict[str, float], condition_pages: dict[str, str]) -> M
                                                 for text in ("", pages)))})
             for condition, pages in condition_pages.items() for number in range(2)
             for name, took in seconds.items()]
-    return Measurement(plan, runs, {}, {}, {})
+    return Measurement(plan, runs, {}, {})
 
 
 def test_a_variant_has_its_figures_in_each_condition(tmp_path, tools):

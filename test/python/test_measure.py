@@ -63,7 +63,6 @@ def test_cold_runs_read_and_warm_runs_do_not(measured, program):
         file = run["files"][str(program)]
         assert (run["label"], file["resident_pages_before"]) == ("selectively cold", 0)
         assert file["read_bytes"] > 100_000 and file["read_runs"] >= 1
-    assert cold["sections_read"][str(program)][".big"] > 100_000
     for run in warm["runs"]:
         assert run["files"][str(program)]["read_bytes"] == run["major_faults"] == 0
 

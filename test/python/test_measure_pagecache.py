@@ -198,12 +198,3 @@ def test_runs_and_their_text_say_the_same(pages):
     assert Residency.from_text(size, seen.to_text()).pages.tolist() == pages
     assert sum(pages for _, pages in seen.runs()) == seen.resident_pages
     assert seen.resident_bytes == seen.resident_pages * PAGE_SIZE - any(pages[-1:])
-
-
-def test_bytes_before_an_offset():
-    """Bytes are counted within pages too, so that sections that share a page are told apart."""
-    seen = Residency(3 * PAGE_SIZE, np.array([True, False, True]))
-    offsets = [0, 10, PAGE_SIZE, PAGE_SIZE + 5, 2 * PAGE_SIZE + 7, 9 * PAGE_SIZE]
-    assert seen.bytes_before(np.array(offsets)).tolist() == [
-        0, 10, PAGE_SIZE, PAGE_SIZE, PAGE_SIZE + 7, 2 * PAGE_SIZE]
-    assert Residency(5, np.array([True])).bytes_before(np.array([4, 5, 6])).tolist() == [4, 5, 5]

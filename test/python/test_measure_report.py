@@ -16,7 +16,6 @@ from frontload.measure.conditions import WARM, FileState
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.on_device import OwnDevice
 from frontload.measure.plan import Plan, Variant
-from frontload.measure.sections import NO_SECTION, Section, bytes_per_section, file_sections
 from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.pagecache.residency import Residency
 from measuring import sample
@@ -40,8 +39,7 @@ def made_up(times, *, faults=None, read=10, variants=("base",), conditions=(COLD
                 conditions=conditions, runs=len(times[0]))
     place = {"path": "app", "size": SIZE, "file_system": "ext4", "read_ahead_kib": 128,
              "device": {"name": "sda"}}
-    return Measurement(plan, runs, {"app": [Section(".text", 5, 3 * PAGE_SIZE)]}, {"app": place},
-                       measure_host.describe_host())
+    return Measurement(plan, runs, {"app": place}, measure_host.describe_host())
 
 
 def test_counts_are_medians_and_times_have_an_interval():
@@ -83,8 +81,6 @@ def test_json_has_every_run_and_the_comparison():
     run = document["results"][0]["runs"][1]
     assert (run["round"], run["wall_ns"], run["label"]) == (1, 2_000_000_000, COLD)
     assert run["files"]["app"]["read_pages"] == "0+10"
-    assert document["results"][0]["sections_read"] == {
-        "app": {".text": 3 * PAGE_SIZE, NO_SECTION: 7 * PAGE_SIZE}}
     comparison = document["comparisons"][0]
     assert (comparison["base"], comparison["variant"]) == ("base", "new")
     assert comparison["estimate"] == pytest.approx(2)
@@ -102,9 +98,9 @@ def test_the_table_shows_what_was_met(capsys):
             "source": "cpufreq", "mhz": [1000, 2000], "governors": ["powersave"]}},
         device=OwnDevice("hdd", 150, 80e6, 128, number="7:1", throttle="cgroup v2", copied=[]))
     measurement.runs[0].files["app"].before.pages[:2] = True
-    measure_table.print_report(measurement, sections=True)
+    measure_table.print_report(measurement)
     shown = capsys.readouterr().out
-    for text in ("base (not cold)", "new\\x1b[31m", "2.000 (2.000 to 2.000)", ".text",
+    for text in ("base (not cold)", "new\\x1b[31m", "2.000 (2.000 to 2.000)",
                  "ext4 on sda, readahead 128 KiB", "first tenth of a second",
                  "2 processors, 1000 to 2000 MHz, governor powersave",
                  "150 requests and 80 MB per second",
@@ -140,21 +136,3 @@ def test_the_figure_that_matters():
     assert (base["condition"], base["variant"], base["excess"]) == (COLD, "base", None)
     assert base["estimate"] == pytest.approx(0.1e9)
     assert (new["excess"]["base"], new["excess"]["estimate"]) == ("base", pytest.approx(0.9e9))
-
-
-def test_bytes_of_sections_that_share_a_page():
-    """Bytes go to the section they lie in; what lies in none is added up apart."""
-    pages = np.array([True, False, True, False])
-    sections = [Section("a", 100, 200), Section("b", 300, PAGE_SIZE), Section("a", 5000, 10),
-                Section("huge", 2 * PAGE_SIZE, 1 << 70)]
-    assert bytes_per_section(Residency(4 * PAGE_SIZE, pages), sections) == {
-        "a": 200, "b": PAGE_SIZE - 300, "huge": PAGE_SIZE, NO_SECTION: 100}
-
-
-def test_sections_of_files(tmp_path):
-    """Sections with bytes in the file are found; a file that is not ELF has none."""
-    names = [section.name for section in file_sections("/bin/sh")]
-    assert ".text" in names and ".bss" not in names
-    (tmp_path / "text").write_text("no ELF")
-    (tmp_path / "damaged").write_bytes(b"\x7fELF" + bytes(100))
-    assert file_sections(tmp_path / "text") == file_sections(tmp_path / "damaged") == []

@@ -35,6 +35,7 @@ PREFIXES = {
 }
 TEXT_WORDS = (b"hot", b"unlikely", b"startup", b"exit", b"unknown", b"split")
 DATA_WORDS = (b"local",)
+NO_SECTION = "(no section)"  # headers, padding, and all of a file that is not ELF
 
 _ALL_STEMS = STEMS | OTHER_STEMS
 

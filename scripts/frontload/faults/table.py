@@ -12,10 +12,10 @@ from frontload.base import console
 from frontload.base.arrays import np
 from frontload.base.errors import Failure, count, printable
 from frontload.elf import file as elves
+from frontload.elf.section_names import NO_SECTION
 from frontload.faults import waits
 from frontload.faults.document import Document, Faults
 from frontload.faults.files import File
-from frontload.measure.sections import NO_SECTION
 from frontload.profile.symbol_names import SymbolNames, names_of
 
 if TYPE_CHECKING:

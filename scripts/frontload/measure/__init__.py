@@ -7,7 +7,6 @@
     on_device.py    the same on a separate device
     rounds.py       makes the runs of a plan
     measurement.py  their results
-    sections.py     which part of a file each of its sections takes
     statistics.py   means, ratios and differences with their intervals
     results.py      the figures of a measurement
     doubts.py       warnings for readers of the figures

@@ -44,13 +44,12 @@ Result = TypedDict("Result", {  # all runs of a variant from a condition
     "variant": str, "condition": str,
     "label": str,  # the condition that was really met
     "figures": dict[str, Figure], "stayed": list[Stayed],
-    "sections_read": dict[str, dict[str, float]],  # median bytes, by file and section
     "runs": list[dict[str, object]]})  # see _run_to_json
 Document = TypedDict("Document", {
     "schema": str, "frontload": str, "host": Host,
     "device": dict[str, object] | None,  # on_device.OwnDevice
     "plan": dict[str, object],  # plan.Plan
-    "files": list[dict[str, object]],  # host.Place, whether it was `named`, its `sections`
+    "files": list[dict[str, object]],  # host.Place, whether it was `named`
     "method": dict[str, str], "results": list[Result],
     "comparisons": list[Comparison], "costs": list[Cost],
     "warnings": list[str], "missing": list[dict[str, str]]})
@@ -68,7 +67,6 @@ def to_json(measurement: Measurement) -> Document:
                 "figures": figures(runs),
                 "stayed": [{**file, "why": mounts.why_resident(file["path"])}
                            for file in stayed(runs)],
-                "sections_read": measurement.sections_read(variant.name, condition),
                 "runs": [_run_to_json(run) for run in runs]})
     named = {file for variant in plan.variants for file in variant.files}
     return {
@@ -77,8 +75,7 @@ def to_json(measurement: Measurement) -> Document:
         "host": measurement.host,
         "device": asdict(measurement.device) if measurement.device else None,
         "plan": asdict(plan),
-        "files": [{**place, "named": file in named,
-                   "sections": [asdict(section) for section in measurement.sections[file]]}
+        "files": [{**place, "named": file in named}
                   for file, place in measurement.places.items()],
         "method": METHOD,
         "results": results,

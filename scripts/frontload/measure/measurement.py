@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import median
 
 from frontload.base.missing import Missing
 from frontload.machine.host import Host, Place
@@ -10,7 +9,6 @@ from frontload.measure.conditions import WARM, FileState, all_known
 from frontload.measure.launcher import Sample
 from frontload.measure.on_device import OwnDevice
 from frontload.measure.plan import Plan
-from frontload.measure.sections import Section, bytes_per_section
 from frontload.pagecache.residency import Residency
 
 
@@ -44,7 +42,6 @@ class Run:
 class Measurement:
     plan: Plan
     runs: list[Run]
-    sections: dict[str, list[Section]]
     places: dict[str, Place]
     host: Host
     device: OwnDevice | None = None
@@ -53,20 +50,6 @@ class Measurement:
     def of(self, variant: str, condition: str) -> list[Run]:
         """The runs of one variant in the order of rounds."""
         return [run for run in self.runs if (run.variant, run.condition) == (variant, condition)]
-
-    def sections_read(self, variant: str, condition: str) -> dict[str, dict[str, float]]:
-        """For each file the median bytes read from each of its sections."""
-        runs = self.of(variant, condition)
-        found = {}
-        for path in runs[0].files:
-            reads = all_known([run.files[path].read for run in runs])
-            if reads is None:
-                continue
-            counts = [bytes_per_section(read, self.sections[path]) for read in reads]
-            names = dict.fromkeys(name for count in counts for name in count)
-            found[path] = {name: float(median([count.get(name, 0) for count in counts]))
-                           for name in names}
-        return found
 
     def differing_outputs(self) -> list[str]:
         """The compared outputs that differed between runs."""

@@ -18,7 +18,6 @@ from frontload.measure.conditions import COLD, Conditions, FileState
 from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import STDOUT, Plan, Variant, orders
-from frontload.measure.sections import file_sections
 from frontload.pagecache import cache as pagecache
 
 
@@ -31,7 +30,6 @@ def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
     named = dict.fromkeys(file for variant in plan.variants for file in variant.files)
     conditions.check(named, plan.conditions)
     observed = named | dict.fromkeys(file for variant in plan.variants for file in variant.seen)
-    sections = {file: file_sections(file) for file in observed}
     places = {file: measure_host.describe_file(file) for file in observed}
     runs = []
     with scratch_folder("frontload-measure.") as scratch:
@@ -68,7 +66,7 @@ def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
     if host["frequency"] is None:
         missing.append(Missing("the processors' frequency", "this kernel does not tell it",
                                "a kernel with cpufreq, and no virtual machine"))
-    return Measurement(plan, runs, sections, places, host, missing=missing)
+    return Measurement(plan, runs, places, host, missing=missing)
 
 
 def _invisible(file: str) -> Missing:

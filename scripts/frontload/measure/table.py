@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from frontload.base import console
 from frontload.base.errors import count, printable
 from frontload.machine.host import Host
-from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD
 from frontload.measure.measurement import Measurement
 from frontload.measure.on_device import OwnDevice
 from frontload.measure.results import (
@@ -34,16 +34,14 @@ _FROM = {
 }
 
 
-def print_report(measurement: Measurement, *, sections: bool = False) -> None:
-    """One table for each condition; with `sections` also what was read from each section."""
+def print_report(measurement: Measurement) -> None:
+    """One table for each condition, and what being cold costs."""
     plan = measurement.plan
     for condition in plan.conditions:
         print(f"{condition}, {count(plan.runs, 'run')} of each:")
         console.show(_table(measurement, condition))
         print()
     _print_costs(measurement)
-    if sections:
-        _print_sections(measurement)
     print(f"{machine(measurement)}.\nCounts are medians, MB are 10^6 bytes, times are means with "
           "their 95% confidence interval,\nratios and differences are paired by round.")
     if plan.ready and plan.ready.can_be_seen:
@@ -183,23 +181,3 @@ def _ratio(comparison: Interval) -> str:
     if comparison.low is None:
         return f"{comparison.estimate:.3f}"
     return f"{comparison.estimate:.3f} ({comparison.low:.3f} to {comparison.high:.3f})"
-
-
-def _print_sections(measurement: Measurement) -> None:
-    condition = next((condition for condition in measurement.plan.conditions if condition != WARM),
-                     None)
-    if condition is None:
-        return
-    for variant in measurement.plan.variants:
-        for path, read in measurement.sections_read(variant.name, condition).items():
-            sizes: dict[str, int] = {}
-            for section in measurement.sections[path]:
-                sizes[section.name] = sizes.get(section.name, 0) + section.size
-            print(printable(f"{variant.name}, {condition}: read from {path}:"))
-            table = console.table("section", "bytes read", "of", numbers=(1, 2))
-            for name, read_bytes in read.items():
-                if read_bytes:
-                    console.add_row(table, name, f"{read_bytes:,.0f}",
-                                    f"{sizes[name]:,}" if name in sizes else "")
-            console.show(table)
-            print()

@@ -32,15 +32,8 @@ class Residency:
 
     @property
     def resident_bytes(self) -> int:
-        return int(self.bytes_before(np.array([self.size]))[0])
-
-    def bytes_before(self, offsets: np.ndarray) -> np.ndarray:
-        """How many resident bytes lie before each file offset."""
-        whole = np.concatenate([[0], np.cumsum(self.pages)]) * PAGE_SIZE
-        offsets = np.minimum(offsets, self.size)
-        page = offsets // PAGE_SIZE
-        partly = np.append(self.pages, False)[page] * (offsets % PAGE_SIZE)
-        return whole[page] + partly
+        whole = self.resident_pages * PAGE_SIZE
+        return whole - (-self.size % PAGE_SIZE if self.pages[-1:].any() else 0)
 
     def runs(self) -> list[tuple[int, int]]:
         """The runs: their first pages, and how many pages each has."""

@@ -21,7 +21,7 @@ from frontload.elf import file as elves
 from frontload.elf import front
 from frontload.elf.file import Elf
 from frontload.elf.loading import Loading, read_loading
-from frontload.measure.sections import NO_SECTION
+from frontload.elf.section_names import NO_SECTION
 from frontload.profile.symbol_names import SymbolNames, names_of
 from frontload.reading import asked
 from frontload.report.recorded import File

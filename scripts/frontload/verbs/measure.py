@@ -63,8 +63,6 @@ def make_parser() -> Parser:
                         type=_compared,
                         help="exit 1 unless all runs write the same to FILE, which is removed "
                         "before each run, or with - to stdout; may be repeated")
-    parser.add_argument("--sections", action="store_true",
-                        help="also show what was read from each section")
     add_json(parser, "every run as JSON")
     parser.add_argument("command", metavar="COMMAND", nargs="+",
                         help="the command and its arguments, after --")
@@ -115,5 +113,5 @@ def run(args: argparse.Namespace) -> int:
     if made is not None:
         files.write_json(args.json, made)
     if args.json != files.STDOUT:
-        table.print_report(result, sections=args.sections)
+        table.print_report(result)
     return EXIT_VERDICT if result.differing_outputs() else EXIT_OK
