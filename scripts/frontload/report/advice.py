@@ -148,30 +148,12 @@ def packing(start: Start) -> Iterator[Sentence]:
         # Users do not relink the files of the distribution.
         is_ours = number == start.main or not place.file.path.startswith(_SYSTEM_FOLDERS)
         packed = _packed(start, number) if is_ours else None
-        if packed is None or (packed.gain.read_bytes or 0) < _PAGE:
-            continue
-        yield Sentence(
-            "relr",
-            f"{place.file.name} has {_size_text(packed.now)} of relative relocations. This start "
-            f"read {_size_text(packed.read)} of their table in "
-            f"{count(packed.faults, 'major fault')}. Packed, they take {_size_text(packed.then)}.",
-            "link with -Wl,-z,pack-relative-relocs (needs glibc 2.36 or musl 1.2.4, or newer)",
-            packed.gain)
+        if packed and (packed.gain.read_bytes or 0) >= _PAGE:
+            yield packed
 
 
-@dataclass(frozen=True)
-class _Packed:
-    """The bytes of relative relocations now and packed, what was read of their table, and what less
-    would have been read of it."""
-
-    now: int
-    then: int
-    read: int
-    faults: int
-    gain: Gain
-
-
-def _packed(start: Start, number: int) -> _Packed | None:
+def _packed(start: Start, number: int) -> Sentence | None:
+    """What less would have been read of the table of a file's relative relocations."""
     place = start.places[number]
     if place.elf is None or place.loading is None:
         return None
@@ -182,7 +164,13 @@ def _packed(start: Start, number: int) -> _Packed | None:
     read = (start.read_of(number) & table).size
     faults = len(start.majors_in(number, table))
     saved, whole = now - then, max(table.size, now)
-    return _Packed(now, then, read, faults, Gain(faults * saved // whole, read * saved // whole))
+    return Sentence(
+        "relr",
+        f"{place.file.name} has {_size_text(now)} of relative relocations. This start read "
+        f"{_size_text(read)} of their table in {count(faults, 'major fault')}. Packed, they take "
+        f"{_size_text(then)}.",
+        "link with -Wl,-z,pack-relative-relocs (needs glibc 2.36 or musl 1.2.4, or newer)",
+        Gain(faults * saved // whole, read * saved // whole))
 
 
 def _size_text(size: int) -> str:
