@@ -33,8 +33,9 @@ def main() -> None:
             for run in runs:
                 pagecache.make_cold(copy)
                 faults = start(copy, run)
+                pagecache.settle(copy)
                 found.setdefault(str(program), []).append(
-                    (faults, pagecache.settled(copy).resident_bytes))
+                    (faults, pagecache.residency(copy).resident_bytes))
         json.dump(found, sys.stdout)
 
 

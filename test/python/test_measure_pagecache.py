@@ -67,7 +67,8 @@ def test_the_page_that_was_read_is_seen(file):
         os.pread(stream.fileno(), 1, 7 * PAGE_SIZE)
         with mmap.mmap(stream.fileno(), PAGE_SIZE, mmap.MAP_SHARED | MAP_LOCKED, mmap.PROT_READ,
                        offset=7 * PAGE_SIZE):  # or it might be reclaimed
-            assert pagecache.settled(file).runs() == [(7, 1)]
+            pagecache.settle(file)
+            assert pagecache.residency(file).runs() == [(7, 1)]
 
 
 def test_warming_is_tried_again(file, monkeypatch):
@@ -117,7 +118,8 @@ def test_residency_of_somebody_elses_file_is_refused():
 def test_an_empty_file_has_no_pages():
     """A file of no bytes is neither an error nor resident."""
     with tempfile.NamedTemporaryFile() as file:
-        assert pagecache.settled(file.name).resident_bytes == 0
+        pagecache.settle(file.name)
+        assert pagecache.residency(file.name).resident_bytes == 0
 
 
 @pytest.mark.parametrize(("counts", "waited"), [
@@ -129,7 +131,7 @@ def test_an_empty_file_has_no_pages():
     ([None], pagecache._QUIET_SECONDS)], ids=["read", "written in part", "untold"])
 def test_reads_under_way_are_waited_for(file, cached, slept, counts, waited):
     cached(*counts)
-    assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
+    pagecache.settle(file, sleep=slept.append)
     assert sum(slept) == pytest.approx(waited) if waited else len(slept) == 2
 
 
@@ -137,7 +139,7 @@ def test_reads_that_never_end_are_an_error(file, cached, slept):
     """A file that somebody else keeps reading cannot be measured."""
     cached(*[PAGES + 2, PAGES + 3] * 5000)
     with pytest.raises(Failure, match="still being read"):
-        pagecache.settled(file, sleep=slept.append)
+        pagecache.settle(file, sleep=slept.append)
 
 
 def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, cached, slept):
@@ -158,7 +160,8 @@ pagecache.make_warm(file)
 pagecache.make_cold(file)
 with open(file, "r+b") as stream:
     stream.write(b"x")  # the first page's other blocks are neither written nor read
-assert not pagecache.settled(file).pages.any()
+pagecache.settle(file)
+assert not pagecache.residency(file).pages.any()
 pagecache.make_warm(file)
 """
 

@@ -36,7 +36,8 @@ with ColdDevice(programs[0].parent, programs) as device:
         copy = device.place(program)
         pagecache.make_cold(copy)
         sample = launcher.run([str(copy)])
-        read = pagecache.settled(copy)
+        pagecache.settle(copy)
+        read = pagecache.residency(copy)
         print(json.dumps({"major_faults": sample.major_faults, "read_bytes": read.resident_bytes,
                           "read_runs": len(read.runs()), "requests": launcher.of(sample).reads}))
 """

@@ -45,7 +45,8 @@ def run(command: Sequence[str], recorder: Recorder, loading: Loading | None, lau
     def look() -> None:
         for file in observed:
             with suppress(OSError):  # the command may have removed it
-                after[file] = pagecache.settled(file)
+                pagecache.settle(file)
+                after[file] = pagecache.residency(file)
 
     if not recorder.events:
         sample = launcher.run(command, at_ready=look)

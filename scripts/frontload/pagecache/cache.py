@@ -89,14 +89,6 @@ def _still_read(path: os.PathLike[str] | str) -> Failure:
                    note="end the processes that read it, and measure again")
 
 
-def settled(path: os.PathLike[str] | str, sleep=time.sleep) -> "Residency":
-    """The residency once all current reads have ended."""
-    if not may_look(path):
-        return residency(path)  # refuses
-    settle(path, sleep=sleep)
-    return residency(path)
-
-
 def drop(path: os.PathLike[str] | str) -> None:
     """Asks the kernel to drop a file's pages; the caller must check whether it did."""
     with open(path, "rb") as file:
