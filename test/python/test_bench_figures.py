@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from coldbench.judge import figures
-from coldbench.judge.figures import THROTTLED, Start
+from coldbench.judge.figures import THROTTLED
 from coldbench.measure.requests import Requests
 from coldbench.measure.starts import Starts
 from frontload.measure.conditions import SELECTIVELY_COLD, FileState
@@ -54,7 +54,7 @@ def test_a_variant_has_its_figures_in_each_condition(tmp_path, tools):
     medians = judged.medians["front"]
     assert (medians["major_faults"], medians["minor_faults"], medians["all_faults"]) == (5, 30, 35)
     assert medians["read_bytes"] == 3 * PAGE_SIZE
-    assert judged.times[Start("front", THROTTLED)] == [2e9, 2.5e9]
+    assert judged.times["front", THROTTLED] == [2e9, 2.5e9]
 
     starts.on_device, starts.throttled, starts.requests = False, None, {}
     judged = figures.to_judge(starts, both)

@@ -10,7 +10,7 @@ from bench_room import BENCH, read_json, write_files
 from coldbench import table
 from coldbench.__main__ import main as bench
 from coldbench.judge import first
-from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start
+from coldbench.judge.figures import PLAIN, THROTTLED, Figures
 from coldbench.show import page
 
 
@@ -23,7 +23,7 @@ def test_first_is_who_beats_every_peer():
     medians, times = {}, {}
     for name, (faults, read, cold, slow) in {**ours, **peers}.items():
         medians[name] = {"major_faults": faults, "read_bytes": read}
-        times |= {Start(name, PLAIN): cold, Start(name, THROTTLED): slow}
+        times |= {(name, PLAIN): cold, (name, THROTTLED): slow}
     verdicts = first.verdicts(Figures(medians, times), list(ours), list(peers))
     found = {verdict.figure: verdict for verdict in verdicts}
     assert {name: verdict.holds for name, verdict in found.items()} == {

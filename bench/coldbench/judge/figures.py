@@ -22,19 +22,12 @@ CONDITIONS = {"cold": PLAIN, "slow": THROTTLED}
 
 
 @dataclass(frozen=True)
-class Start:
-    """The starts of a variant under one of the conditions above."""
-
-    variant: str
-    condition: str
-
-
-@dataclass(frozen=True)
 class Figures:
     """Measured figures that can be judged."""
 
     medians: Mapping[str, Mapping[str, float]]  # variant -> figure -> median
-    times: Mapping[Start, Sequence[float]] = field(default_factory=dict)  # by round
+    # By variant and condition: the times by round.
+    times: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
 
 
 def of_variant(work: WorkFolder, starts: Starts, name: str) -> dict:
@@ -78,7 +71,7 @@ def to_judge(starts: Starts, variants: Sequence[dict]) -> Figures:
         found["all_faults"] = found["major_faults"] + found["minor_faults"]
         found["slow_by_requests_ns"] = variant["slow_by_requests_ns"]
         medians[variant["name"]] |= found
-    times = {Start(variant["name"], CONDITIONS[condition]): [run.sample.wall_ns for run in runs]
+    times = {(variant["name"], CONDITIONS[condition]): [run.sample.wall_ns for run in runs]
              for variant in variants
              for condition, runs in starts.by_condition(variant["name"]).items()
              if condition in CONDITIONS}

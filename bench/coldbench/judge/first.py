@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from frontload.measure import statistics as measure_statistics
 
-from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start
+from coldbench.judge.figures import PLAIN, THROTTLED, Figures
 
 COUNTS = {"major_faults": "major faults", "all_faults": "faults, minor ones too",
           "read_bytes": "bytes read", "slow_by_requests_ns": "time of the slow device's requests"}
@@ -37,7 +37,7 @@ def verdicts(figures: Figures, ours: Sequence[str], peers: Sequence[str]) -> lis
     found = [_count(figures, name, ours, peers) for name in COUNTS
              if all(name in figures.medians[variant] for variant in everybody)]
     return found + [_time(figures, name, ours, peers) for name, (condition, _) in TIMES.items()
-                    if all(Start(variant, condition) in figures.times for variant in everybody)]
+                    if all((variant, condition) in figures.times for variant in everybody)]
 
 
 def _count(figures: Figures, name: str, ours: Sequence[str], peers: Sequence[str]) -> Verdict:
@@ -55,7 +55,7 @@ def _time(figures: Figures, name: str, ours: Sequence[str], peers: Sequence[str]
     condition, title = TIMES[name]
 
     def times(variant: str) -> Sequence[float]:
-        return figures.times[Start(variant, condition)]
+        return figures.times[variant, condition]
 
     def median(variant: str) -> float:
         return float(np.median(times(variant)))
