@@ -76,10 +76,11 @@ def _pairs(profiles: Sequence[str], binaries: Sequence[str], scope: Sequence[str
     """Each profile with its file, in the order of `scope`: by name, and what is left by itself."""
     left, pairs = list(profiles), {}
     if len(profiles) > 1 or len(binaries) > 1:
-        names = {path: _name(os.fsdecode(profile_format.read(path).program)) for path in profiles}
+        names = {path: plain_name(os.fsdecode(profile_format.read(path).program))
+                 for path in profiles}
         for binary in scope:
             mine = next((path for path in left if names[path] in (
-                _name(binary), _name(os.path.realpath(binary)))), None)
+                plain_name(binary), plain_name(os.path.realpath(binary)))), None)
             if mine:
                 pairs[binary] = mine
                 left.remove(mine)
@@ -95,6 +96,6 @@ def _pairs(profiles: Sequence[str], binaries: Sequence[str], scope: Sequence[str
     return [(pairs[binary], binary) for binary in scope if binary in pairs]
 
 
-def _name(path: str) -> str:
-    """A file's name without the version behind .so."""
+def plain_name(path: str) -> str:
+    """A file's name without the version behind .so, as profiles are named."""
     return re.sub(r"(\.so)\.\d.*$", r"\1", os.path.basename(path))

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +23,8 @@ in the file, how much lies in the front, what is missing and why. A stripped fil
 information installed. In a file by another linker, the ranges of its note (frontload finish) take
 the place of the front, or else one block of each output section.
 
-If a start asks for pages beforehand, check counts how much of the profile that is: by the front or
-note, by each list of --files, by what frontload-run --learn has learnt of the program on this
-machine, and by all of these. Lists do not change the verdict.
+check also counts what a start asks for beforehand: by the front or note, by lists, and by what
+frontload-run --learn has learnt on this machine. Lists do not change the verdict.
 
 If the profile and the program have basic blocks, check counts the functions whose blocks are still
 those that were recorded. The others were split by blocks that they no longer have.
@@ -149,9 +147,11 @@ def _run_folder(args: argparse.Namespace) -> int:
     if not profiles:
         raise Failure(f"{args.profile}: has no startup profile (*.startup)",
                       note="make them with frontload profile, one for each program or library")
+    from frontload.reading import from_profile
+
     judged, problems, seen = [], {}, set()
     for binary in _programs_below(args.binary):
-        name = _profile_name(binary)
+        name = from_profile.plain_name(binary) + ".startup"
         if name not in profiles:
             continue
         seen.add(name)
@@ -192,11 +192,6 @@ def _programs_below(folder: str) -> list[str]:
                     if file.read(4) == b"\x7fELF":
                         found.append(path)
     return sorted(found)
-
-
-def _profile_name(binary: str) -> str:
-    """The name for ld.frontload --startup-profile-dir: without the version behind .so."""
-    return re.sub(r"(\.so)\.\d.*$", r"\1", os.path.basename(binary)) + ".startup"
 
 
 def _show_folder(judged: list[_Judged]) -> None:
