@@ -72,7 +72,7 @@ def test_a_table_has_a_line_for_each_variant_and_device(cli, program, other, tra
 def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
     """The time of the processor counts, too. The trace says which program it is of."""
     document = json.loads(cli(
-        "predict", "--device", "custom", "--device-latency", "0.25", "--device-bandwidth", "2M",
+        "predict", "--device", "custom", "--device-iops", "4", "--device-bandwidth", "2M",
         "--read-ahead", "16", "--warm-seconds", "3", "--json=-", traces).out)
     (device,) = document["devices"]
     assert (device["iops"], device["bytes_per_second"], device["read_ahead_kib"]) == (4, 2e6, 16)

@@ -19,7 +19,6 @@ Measure how a command starts: page faults, what it reads from its files, memory 
 To compare variants of a program, name each binary, and write {} in the command where it belongs.
 measure interleaves the rounds of all variants, and compares times within rounds.
 
-By default, measure runs the command selectively cold and warm; options choose other conditions.
 Selectively cold means that only the named files are evicted from the page cache, which is verified:
 the binary, or the files that --evict names. docs/measure.md explains each figure.
 """

@@ -32,9 +32,6 @@ variant, or the program that the traces name. What they touched is found in the 
 names and references. Only traces with data describe a whole start; if there are any, predict leaves
 out the others. docs/predict.md shows how close predictions come to what the kernel counts.
 
-With --files, each variant that a list names is also predicted with the list asked for before it
-runs, and if it has a front, or a note by another linker, with that one and with both.
-
 Reading lists (of frontload record --all-files) instead of traces are whole starts: what all of
 their files cost as they are, with the list asked for, and if they had fronts; and which files gain
 most.
@@ -68,7 +65,8 @@ def make_parser() -> Parser:
                         "beforehand) (default %(default)s)")
     parser.add_argument("--files", metavar="LIST", action="append", default=[],
                         help="a reading list for frontload-run --files, or a folder of them: also "
-                        "predict it, and front and list together; may be repeated")
+                        "predict the variants that it names with it, with their front or another "
+                        "linker's note, and with both; may be repeated")
     parser.add_argument("--warm-seconds", metavar="SECONDS", type=positive,
                         help="add the time of a warm start (see frontload measure) to the time of "
                         "the device")
@@ -79,8 +77,6 @@ def make_parser() -> Parser:
                         "is only for whole starts")
     device.add_argument("--device-iops", metavar="N", type=positive,
                         help="requests per second of a custom device")
-    device.add_argument("--device-latency", metavar="SECONDS", type=positive,
-                        help="or the time from a request to its first byte")
     device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(),
                         help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
@@ -239,7 +235,7 @@ def _device_options(args: argparse.Namespace) -> list[str]:
         options += [f"--device={name}" for name in chosen]
     elif devices.CUSTOM in chosen:
         options.append(f"--device={','.join((*devices.KINDS, devices.CUSTOM))}")
-    for name in ("device_iops", "device_latency", "device_bandwidth", "read_ahead"):
+    for name in ("device_iops", "device_bandwidth", "read_ahead"):
         value = getattr(args, name)
         if value is not None:
             options.append(f"--{name.replace('_', '-')}={value!r}")

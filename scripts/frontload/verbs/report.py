@@ -21,8 +21,7 @@ The page needs no network and no other file.
 
 report records the starts now, with {} in the command for the program of each variant (--device hdd
 records them on a disk that you need not have), or reads starts that `frontload faults` recorded. It
-compares the others with the first. With traces of `frontload record --data`, the page shows which
-bytes were needed.
+compares the others with the first.
 """
 EXAMPLES = """\
 # record the starts of two builds and report them
