@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import abilities
 from in_process import frontload
 from places import BUILD
 
@@ -44,6 +45,18 @@ class Project:
         small program without one much of it may lie together by chance."""
         frontload("check", self.folder / program, "--profile", self.folder / profile,
                   "--require-front", code=code)
+
+    def asks_for_its_start(self, program: str, *arguments: str) -> None:
+        """Has the linker of the build have linked a program that asks for what its note lists when
+        it starts, and still does after strip."""
+        abilities.need("program:strace")
+        assert not self.is_linked_by_lld(program)
+        stripped = self.folder / "stripped"
+        self.run("strip", program, "-o", stripped)
+        for each in (program, stripped):
+            result = self.run("strace", "-f", "-e", "trace=readahead", each, *arguments,
+                              env={**self.environment, "LD_LIBRARY_PATH": str(BUILD / "lib")})
+            assert "readahead(" in result.stderr, result.stderr
 
     def is_linked_by_lld(self, program: Path | str) -> bool:
         return "LLD" in self.run("readelf", "-p", ".comment", program).stdout

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from abilities import needs
+from places import BUILD
 
 pytestmark = [pytest.mark.slow, needs("ptrace", "program:bazel")]
 _PROFILE = "startup/roman.startup"
@@ -55,3 +56,30 @@ def test_a_recorded_program_is_linked_with_a_front(bazel):
     bazel.project.change(_PROFILE)
     said = bazel("build", "--config=use", "--subcommands", "//:roman")
     assert "Linking roman" in said and "Compiling" not in said
+
+
+_NOTED = f"""
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+cc_binary(
+    name = "noted",
+    srcs = ["src/main.cc"],
+    linkopts = ["{BUILD}/lib/frontload/note.o", "-Wl,--no-as-needed", "-L{BUILD}/lib",
+                "-lfrontload-prefetch"],
+    deps = [":numerals"],
+)
+genrule(
+    name = "finish",
+    srcs = ["noted", "{_PROFILE}"],
+    outs = ["finished"],
+    cmd = "cp $(location noted) $@ && chmod u+w $@ && " +
+          "{BUILD}/bin/frontload finish $@ --profile $(location {_PROFILE})",
+)
+"""
+
+
+def test_the_linker_of_the_build(bazel):
+    bazel("run", "--config=record", "//:roman_train")
+    with (bazel.project.folder / "BUILD.bazel").open("a") as file:
+        file.write(_NOTED)
+    bazel("build", "//:finish")
+    bazel.project.asks_for_its_start("bazel-bin/finished", "1984")

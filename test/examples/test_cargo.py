@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import abilities
 import pytest
 from abilities import needs
 from example import Project
@@ -57,6 +58,17 @@ def test_a_recorded_program_is_built_with_a_front(morse):
     morse.environment["FRONTLOAD"] = "off"
     morse.run("cargo", "build", "--release")
     morse.has_front("target/release/morse", _PROFILE, code=1)
+
+
+@pytest.mark.parametrize("linker", ["bfd", "mold"])
+def test_another_linker(morse, linker):
+    abilities.need(f"program:{'ld.bfd' if linker == 'bfd' else linker}")
+    _train(morse, "sos")
+    morse.environment.update(FRONTLOAD_PREFETCH="1",
+                             CARGO_BUILD_RUSTFLAGS=f"-Clink-arg=-fuse-ld={linker}",
+                             CARGO_PROFILE_RELEASE_STRIP="none")
+    morse.run("cargo", "build", "--release")
+    morse.asks_for_its_start("target/release/morse", "sos")
 
 
 def test_the_page_has_the_files_of_the_example():

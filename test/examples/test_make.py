@@ -91,6 +91,12 @@ def test_flags_in_place_of_the_launcher(trained, build):
     trained.has_front("farewell", FAREWELL)
 
 
+def test_the_linker_of_the_build(trained):
+    trained.make("clean")
+    trained.make("launcher=frontload-cc --prefetch --own-linker")
+    trained.asks_for_its_start("./greeter", "you")
+
+
 FOREIGN = """\
 CFLAGS = -O2
 all: app

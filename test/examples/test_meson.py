@@ -73,12 +73,22 @@ def test_a_project_of_cpp_alone_has_a_front_too(untrained):
     untrained.has_front("build/abacus", _PROFILE)
 
 
+def _build_wrapped(trained, project, *options: str) -> None:
+    """By a compiler in a native file; the project stays as it is."""
+    shutil.copy(trained.folder / _PROFILE, project.folder / _PROFILE)
+    compiler = ["frontload-cc", "--mode=use", f"--profile-dir={project.folder}/startup", *options,
+                "gcc"]
+    (project.folder / "frontload.ini").write_text(f"[binaries]\nc = {compiler}\n")
+    project.run("meson", "setup", "build", "--native-file", "frontload.ini")
+    _build(project)
+    assert "no work to do" in _build(project)
+
+
 def test_a_wrapped_compiler_needs_no_change_in_the_project(trained, untrained):
-    shutil.copy(trained.folder / _PROFILE, untrained.folder / _PROFILE)
-    (untrained.folder / "frontload.ini").write_text(
-        "[binaries]\nc = ['frontload-cc', '--mode=use', "
-        f"'--profile-dir={untrained.folder}/startup', 'gcc']\n")
-    untrained.run("meson", "setup", "build", "--native-file", "frontload.ini")
-    _build(untrained)
+    _build_wrapped(trained, untrained)
     untrained.has_front("build/abacus", _PROFILE)
-    assert "no work to do" in _build(untrained)
+
+
+def test_the_linker_of_the_build(trained, untrained):
+    _build_wrapped(trained, untrained, "--own-linker", "--prefetch")
+    untrained.asks_for_its_start("build/abacus", "1+2*3")
