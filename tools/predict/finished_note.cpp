@@ -100,20 +100,18 @@ static std::vector<Extent> joinedCheaply(ArrayRef<Extent> extents, uint64_t requ
   return result;
 }
 
-/// Extends each extent on both sides, by no request more. Pages that a prediction misses are mostly
-/// beside others: something goes on behind the end of a page. All extensions are at most a sixth of
-/// the extents, which ascend, and of `bytesInAll` together with them.
+/// Extends each extent on both sides. Pages that a prediction misses are mostly beside others:
+/// something goes on behind the end of a page. All extensions are at most a sixth of the extents,
+/// which ascend, and of `bytesInAll` together with them.
 static void extend(std::vector<Extent> &extents, uint64_t bytesInAll) {
-  constexpr uint64_t maxAll = 1 << 20, maxSide = 32 << 10;
+  constexpr uint64_t maxAll = 2'000'000, maxSide = 32 << 10;
   const uint64_t bytes = totalBytes(extents);
-  const uint64_t sides = 2 * std::max<uint64_t>(extents.size(), 1);
   const uint64_t left = bytesInAll - std::min(bytesInAll, bytes);
-  const uint64_t most = std::min(maxSide, std::min({left, bytes / 6, maxAll}) / sides);
+  const uint64_t sides = 2 * std::max<uint64_t>(extents.size(), 1);
+  const uint64_t side =
+      alignDown(std::min(maxSide, std::min({left, bytes / 6, maxAll}) / sides), notedPage);
   for (Extent &extent : extents) {
     const FileSegment &segment = *extent.segment;
-    const uint64_t size = extent.end - extent.begin;
-    const uint64_t side =
-        alignDown(std::min(most, (alignTo(size, maxScattered) - size) / 2), notedPage);
     extent.begin -= std::min(extent.begin - segment.offset, side);
     extent.end += std::min(segment.offset + segment.fileBytes - extent.end, side);
   }
