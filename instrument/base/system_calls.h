@@ -17,7 +17,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 
 /* clang's <limits.h> lacks PATH_MAX for code without libc, and musl has no <linux/limits.h>. */

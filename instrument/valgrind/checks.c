@@ -2,8 +2,6 @@
  * whole: a test of one byte, and a call of touches.c if the first touch is awaited. */
 #include "checks.h"
 
-#include <pub_tool_libcassert.h>
-#include <pub_tool_libcbase.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_mallocfree.h>
 

@@ -1,7 +1,6 @@
 /* Reads the needed parts of an ELF file, in bounded time, whatever is in it. */
 #include "module_file.h"
 
-#include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcprint.h>

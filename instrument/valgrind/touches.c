@@ -2,7 +2,6 @@
 #include "touches.h"
 
 #include <pub_tool_aspacemgr.h>
-#include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcproc.h>
 #include <pub_tool_mallocfree.h>

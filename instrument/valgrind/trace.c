@@ -2,7 +2,6 @@
 #include "trace.h"
 
 #include <pub_tool_aspacemgr.h>
-#include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcprint.h>

@@ -10,7 +10,6 @@
 #include "cold_start/program_loading.h"
 #include "elf/elf_file.h"
 #include "elf/elf_object.h"
-#include "elf/linked_file.h"
 #include "frontload_note.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

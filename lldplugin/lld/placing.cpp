@@ -7,7 +7,6 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <tuple>
-#include <utility>
 
 using namespace llvm;
 

@@ -4,7 +4,6 @@
 #include "elf/elf_file.h"
 #include "frontload_note.h"
 #include "plan/front_script.h"
-#include "startup_set/front_worth.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"

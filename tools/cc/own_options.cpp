@@ -2,7 +2,6 @@
 
 #include "cc/own_options.h"
 #include "profile/match_summary.h"
-#include "program/diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"

@@ -2,7 +2,6 @@
 
 #include "predict/build_pairs.h"
 #include "elf/elf_file.h"
-#include "elf/linked_file.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 

@@ -60,7 +60,6 @@
 #include "resolve/listed_symbols.h"
 #include "startup_set/startup_set.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace frontload {
 
