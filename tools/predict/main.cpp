@@ -71,8 +71,6 @@ static cl::list<std::string> deviceOption(
     cl::desc("hdd, emmc, ssd, nfs, or custom with the options below (default: the first four)"));
 static cl::opt<double> iopsOption("device-iops", cl::value_desc("number"), cl::cat(category),
                                   cl::desc("Requests per second of the device `custom`"));
-static cl::opt<double> latencyOption("device-latency", cl::value_desc("seconds"), cl::cat(category),
-                                     cl::desc("Or the time from a request to its first byte"));
 static cl::opt<double> bandwidthOption("device-bandwidth", cl::value_desc("bytes/s"),
                                        cl::cat(category),
                                        cl::desc("Bytes per second of the device `custom`"));
@@ -103,28 +101,23 @@ exit status:
 static constexpr uint64_t maxReadAhead = 1 << 20;
 
 static Expected<DeviceProfile> describedDevice() {
-  if (iopsOption.getNumOccurrences() + latencyOption.getNumOccurrences() != 1)
-    return createStringError("--device=custom: needs one of --device-iops and --device-latency");
-  if (!bandwidthOption.getNumOccurrences())
-    return createStringError("--device=custom: takes --device-bandwidth");
-  for (const cl::opt<double> *option : {&iopsOption, &latencyOption, &bandwidthOption})
-    if (option->getNumOccurrences() && !(std::isfinite(*option) && *option > 0))
+  for (const cl::opt<double> *option : {&iopsOption, &bandwidthOption})
+    if (!option->getNumOccurrences())
+      return createStringError("--device=custom: needs --" + option->ArgStr);
+    else if (!(std::isfinite(*option) && *option > 0))
       return createStringError("--" + option->ArgStr + ": is not a number above 0");
-  return customDevice(iopsOption.getNumOccurrences() ? 1 / iopsOption : latencyOption.getValue(),
-                      bandwidthOption);
+  return customDevice(1 / iopsOption, bandwidthOption);
 }
 
 /// The devices of the command line, by default all; an error names the wrong option. Whole starts
 /// are also predicted on `lazy`, which has no model of one program.
 static Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
   std::vector<DeviceProfile> chosen;
-  bool isDescribed = false;
   for (const std::string &name : deviceOption) {
     if (name == "custom") {
       auto device = describedDevice();
       if (!device)
         return device.takeError();
-      isDescribed = true;
       chosen.push_back(*device);
     } else if (name == lazyProfile().name && ofWholeStart) {
       chosen.push_back(lazyProfile());
@@ -137,10 +130,9 @@ static Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
     if (count_if(chosen, isSame) > 1)
       return createStringError("--device=" + name + ": is given twice");
   }
-  if (!isDescribed && (iopsOption.getNumOccurrences() || latencyOption.getNumOccurrences() ||
-                       bandwidthOption.getNumOccurrences()))
-    return createStringError("--device-iops, --device-latency and --device-bandwidth: need "
-                             "--device=custom");
+  if (!is_contained(deviceOption, "custom") &&
+      (iopsOption.getNumOccurrences() || bandwidthOption.getNumOccurrences()))
+    return createStringError("--device-iops and --device-bandwidth: need --device=custom");
   if (chosen.empty())
     chosen = deviceProfiles().vec();
   if (ofWholeStart && deviceOption.empty())
@@ -176,8 +168,6 @@ static void listDevices(ArrayRef<DeviceProfile> devices) {
   outs() << '\n';
 }
 
-static constexpr StringLiteral readBefore = "all";
-
 /// The ranges that --prefetched stands for; nothing if its value is invalid.
 static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile &program,
                                                               ArrayRef<FileSegment> segments) {
@@ -188,7 +178,7 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
   if (asked == "front")
     return frontRanges(file);
   uint64_t size = 0;
-  if (asked == readBefore)
+  if (asked == "all")
     size = file.bytes.size();
   else if (asked != "none" && asked.getAsInteger(10, size))
     return std::nullopt;
@@ -336,7 +326,7 @@ int main(int argc, char **argv) {
                        map ? &*map : nullptr,
                        std::move(*devices),
                        std::move(*prefetch),
-                       prefetchedOption == readBefore || prefetchedOption == "front",
+                       prefetchedOption == "all" || prefetchedOption == "front",
                        {}};
   if (!listedOption.empty())
     for (FileOfStart &file : filesOfStart(listedOption))
