@@ -59,12 +59,6 @@ private:
 };
 } // namespace
 
-/// Whether a link makes a regular file at `path`, instead of writing to a device or the like.
-static bool makesFile(StringRef path) {
-  sys::fs::file_status status;
-  return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file;
-}
-
 Expected<OutputBuffer> wrapCreateOutput(StringRef path, size_t size, unsigned flags) {
   calls::createOutput.note();
   if (!finishBytes)

@@ -44,16 +44,6 @@ static std::variant<Refusal, FrontLink *> readLink(const std::string &path,
   return new FrontLink(std::move(profile), path, traits);
 }
 
-/// Whether `path` is or will be a regular file, which can be checked and get its note, or is
-/// /dev/null, where configure scripts link to.
-static bool isFileOrNull(StringRef path) {
-  if (path == "-")
-    return false;
-  sys::fs::file_status status;
-  return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file ||
-         path == "/dev/null";
-}
-
 /// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note.
 /// Returns the exit code.
 static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
@@ -61,13 +51,10 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
   StringRef contents(bytes.data(), bytes.size());
   if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
     return EXIT_SUCCESS;
-  OutputFacts facts;
   std::vector<std::string> unwanted = link.outputsBehind().all();
-  facts.unwanted = unwanted;
-  facts.wantedBytes = link.account().wantedBytes();
   std::vector<ExpectedPart> parts = link.account().expectedParts();
-  facts.parts = parts;
-  Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
+  Expected<Front> checked =
+      checkOutput(contents, {unwanted, link.account().wantedBytes(), parts}, link.hotStrings());
   if (!checked)
     return refuse({options.output + ": " + toString(checked.takeError()),
                    "please report this; link without --startup-profile until it is fixed",
@@ -135,7 +122,8 @@ static void stepAside(ArrayRef<const char *> args, const LinkOptions &options,
 static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (auto refusal = checkReportPath(options.report, {options.output, options.profile}))
     return refuse(*refusal);
-  if (!isFileOrNull(options.output))
+  // Only a file can be checked and get its note. Configure scripts link to /dev/null.
+  if (options.output == "-" || (!makesFile(options.output) && options.output != "/dev/null"))
     return refuse({options.output + ": a front can only be laid out in a file",
                    "link to a file and copy it, or link without --startup-profile", exitUsage});
   options.traits.packsRelocations = shouldPackRelativeRelocations(options);

@@ -64,49 +64,17 @@ template <class Shdr> static bool isLoaderS(StringRef name, const Shdr &section,
                       name);
 }
 
-namespace {
-/// Gathers the ranges to read.
-class Ranges {
-public:
-  /// `first` is the address of the first byte of the file.
-  explicit Ranges(uint64_t first) : begin(first), lastDistance(first) {}
-
-  /// Adds `bytes` bytes at `address`, which ascends. `distance` is that of addresses and offsets,
-  /// the same in all of a range. Returns whether the gap before the bytes is read as well.
-  bool add(uint64_t address, uint64_t bytes, uint64_t distance) {
-    // The headers precede the first section.
-    bool isNext = distance == lastDistance && isWorthReading(address - (isOpen ? end : begin));
-    if (isOpen && !isNext)
-      done.push_back({begin, end});
-    if (!isNext)
-      begin = address;
-    end = address + bytes;
-    lastDistance = distance;
-    isOpen = true;
-    return isNext;
+/// Joins the nearest ranges, until a note has room for all.
+static void joinNearest(std::vector<FileRange> &ranges) {
+  while (ranges.size() > FRONTLOAD_NOTE_FRONT_RANGES) {
+    size_t nearest = 1;
+    for (size_t i = 2; i < ranges.size(); ++i)
+      if (ranges[i].begin - ranges[i - 1].end < ranges[nearest].begin - ranges[nearest - 1].end)
+        nearest = i;
+    ranges[nearest - 1].end = ranges[nearest].end;
+    ranges.erase(ranges.begin() + nearest);
   }
-
-  /// The ranges, at most as many as a note has room for: the nearest ones are joined.
-  std::vector<FileRange> take() {
-    if (isOpen)
-      done.push_back({begin, end});
-    while (done.size() > FRONTLOAD_NOTE_FRONT_RANGES) {
-      size_t nearest = 1;
-      for (size_t i = 2; i < done.size(); ++i)
-        if (done[i].begin - done[i - 1].end < done[nearest].begin - done[nearest - 1].end)
-          nearest = i;
-      done[nearest - 1].end = done[nearest].end;
-      done.erase(done.begin() + nearest);
-    }
-    return std::move(done);
-  }
-
-private:
-  uint64_t begin, end = 0, lastDistance;
-  bool isOpen = false;
-  std::vector<FileRange> done;
-};
-} // namespace
+}
 
 /// Adds `parts` of .rodata, which has this `address` and these `contents`, to the ranges of the
 /// front, as far as they are where they are expected and the note has room.
@@ -140,14 +108,10 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
   auto segments = file.program_headers();
   if (!segments)
     return segments.takeError();
-  struct Loaded {
-    StringRef name;
-    const Shdr *section;
-  };
   auto sizeOfCode = sizeOfFrontCode(file);
   if (!sizeOfCode)
     return sizeOfCode.takeError();
-  std::vector<Loaded> loaded;
+  std::vector<std::pair<StringRef, const Shdr *>> loaded;
   uint64_t cold = UINT64_MAX; // the offset of the rest, which begins within .text
   for (const auto &section : *sections) {
     if (!(section.sh_flags & ELF::SHF_ALLOC) || section.sh_type == ELF::SHT_NOBITS)
@@ -168,8 +132,8 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
       cold = std::min<uint64_t>(cold, section.sh_offset + before);
     }
   }
-  llvm::stable_sort(loaded, [](const Loaded &a, const Loaded &b) {
-    return a.section->sh_offset < b.section->sh_offset;
+  llvm::stable_sort(loaded, [](const auto &a, const auto &b) {
+    return a.second->sh_offset < b.second->sh_offset;
   });
 
   Front front;
@@ -184,9 +148,10 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
       distance = own;
     }
   bool isRelocated = file.getHeader().e_type == ELF::ET_DYN;
-  Ranges ranges(begin == UINT64_MAX ? 0 : begin);
-  uint64_t unwanted = 0; // since the last range
-  uint64_t end = 0;      // of the last section
+  begin = begin == UINT64_MAX ? 0 : begin;
+  uint64_t lastShift = begin; // of addresses and offsets, the same in all of a range
+  uint64_t unwanted = 0;      // since the last range
+  uint64_t end = 0;           // of the last section
   for (auto [name, section] : loaded) {
     if (isOfFront(name) && section->sh_offset > cold)
       return createStringError(name + " lies after what is not in the front");
@@ -208,19 +173,26 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
     }
     if (bytes) {
       front.bytes = section->sh_offset + bytes;
-      if (ranges.add(section->sh_addr, bytes, section->sh_addr - section->sh_offset))
-        front.unnamed += unwanted;
+      const uint64_t address = section->sh_addr, shift = address - section->sh_offset;
+      // The headers precede the first section.
+      const uint64_t lastEnd = front.ranges.empty() ? begin : front.ranges.back().end;
+      const bool isNext =
+          std::exchange(lastShift, shift) == shift && isWorthReading(address - lastEnd);
+      if (front.ranges.empty() || !isNext)
+        front.ranges.push_back({isNext ? begin : address, 0});
+      front.ranges.back().end = address + bytes;
+      front.unnamed += isNext ? unwanted : 0; // read as well
       unwanted = 0;
     }
     unwanted += section->sh_size - bytes;
   }
-  front.ranges = ranges.take();
-  auto rodata = llvm::find_if(loaded, [](const Loaded &l) { return l.name == ".rodata"; });
+  joinNearest(front.ranges);
+  auto rodata = llvm::find_if(loaded, [](const auto &l) { return l.first == ".rodata"; });
   if (!facts.parts.empty() && rodata != loaded.end()) {
-    auto contents = file.getSectionContents(*rodata->section);
+    auto contents = file.getSectionContents(*rodata->second);
     if (!contents)
       return contents.takeError();
-    addParts(front, facts.parts, rodata->section->sh_addr, toStringRef(*contents));
+    addParts(front, facts.parts, rodata->second->sh_addr, toStringRef(*contents));
   }
   return front;
 }

@@ -20,6 +20,9 @@ namespace frontload {
 llvm::Error writeOutputFile(llvm::StringRef path,
                             llvm::function_ref<void(llvm::raw_ostream &)> write);
 
+/// Whether a link makes a regular file at `path`, instead of writing to a device or the like.
+bool makesFile(llvm::StringRef path);
+
 /// A temporary name for a file that is to be at `path`.
 std::string nameForStaged(llvm::StringRef path);
 

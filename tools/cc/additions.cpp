@@ -6,8 +6,10 @@
 #include "profile/profile_file.h"
 #include "program/command_line.h"
 #include "program/diagnostics.h"
+#include "program/staged_files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -94,9 +96,7 @@ static std::optional<std::string> whyNotAny(StringRef compiler, Family family,
     return (compiler + " is not a compiler that frontload-cc knows").str();
   if (isForeign(command.target.empty() ? sys::path::filename(compiler) : StringRef(command.target)))
     return "its target does not use ELF files";
-  std::vector<const char *> args;
-  for (const std::string &argument : command.linkerArguments)
-    args.push_back(argument.c_str());
+  auto args = map_to_vector(command.linkerArguments, std::mem_fn(&std::string::c_str));
   for (size_t i = 0; i < args.size(); ++i) {
     StringRef arg = args[i];
     if (std::optional<LayoutOption> option = layoutOption(args, i))
@@ -132,13 +132,6 @@ static bool isMapOrNothing(const std::string &path) {
   return head && (*head)->getBuffer().ltrim(' ').starts_with("VMA ");
 }
 
-/// Whether the output is to be a file: not a pipe, and not in /dev, where no map can be beside it.
-static bool isToBeFile(StringRef output) {
-  sys::fs::file_status status;
-  return !output.starts_with("/dev/") &&
-         (sys::fs::status(output, status) || sys::fs::is_regular_file(status));
-}
-
 /// Passes a folder with a program named ld.lld. All versions of gcc and clang look there first,
 /// while only clang has --ld-path.
 static std::optional<Refusal> addLinker(std::vector<std::string> &flags) {
@@ -157,7 +150,8 @@ static std::optional<Refusal> addLinker(std::vector<std::string> &flags) {
 }
 
 static void addMap(const CompilerCommand &command, std::vector<std::string> &flags) {
-  if (!isToBeFile(command.output))
+  // In /dev no map can be beside it.
+  if (StringRef(command.output).starts_with("/dev/") || !makesFile(command.output))
     return;
   for (StringRef argument : command.linkerArguments)
     if (is_contained({"-Map", "--Map", "-M", "--print-map"}, argument.split('=').first))

@@ -4,6 +4,7 @@
 #include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -100,9 +101,7 @@ public:
     command.hasInputs |= hasLibraries;
     command.isLink = stage == Stage::Program && (command.hasInputs || asksLinker);
     command.makesCode &= stage != Stage::Nothing;
-    std::vector<const char *> linkerArgs;
-    for (const std::string &argument : command.linkerArguments)
-      linkerArgs.push_back(argument.c_str());
+    auto linkerArgs = map_to_vector(command.linkerArguments, std::mem_fn(&std::string::c_str));
     command.isRelocatable |= outputKind(linkerArgs).isRelocatable;
     return std::move(command);
   }
@@ -188,9 +187,7 @@ private:
   void addForLinker(const std::vector<std::string> &words) {
     asksLinker = true;
     append_range(command.linkerArguments, words);
-    SmallVector<const char *, 8> linkerArgs;
-    for (const std::string &word : words)
-      linkerArgs.push_back(word.c_str());
+    auto linkerArgs = map_to_vector(words, std::mem_fn(&std::string::c_str));
     for (size_t n = 0; n < words.size(); ++n)
       if (!command.libraries.take(linkerArgs, n) && words[n].front() != '-')
         command.libraries.inputs.push_back({words[n], false, false});
