@@ -69,8 +69,8 @@ void FrontAccount::fold(const char *name) {
   // Any of the sections that share the name may be the folded one.
   uint64_t all = left.sections;
   SectionSum one{1, divideCeil(left.referred, all), left.bytes / all, left.padding / all};
-  left -= one;
-  sums[static_cast<unsigned>(section.sectionClass)] -= one;
+  left += -one;
+  sums[static_cast<unsigned>(section.sectionClass)] += -one;
   if (!--contributors[section.object])
     contributors.erase(section.object);
 }

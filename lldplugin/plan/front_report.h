@@ -17,9 +17,8 @@
 //   starts    the cold starts by which it was judged whether the front stays: [{"share": the start
 //             touches nothing that less than this share of the runs does; "front", "plain":
 //             {"bytes", "major_faults"} that it reads with the front, in one go if the program was
-//             linked with --front-prefetch, and without a front}]; empty if the file is so small
-//             that it is read at once, or so large that the front is clearly better, and
-//             with gold
+//             linked with --front-prefetch, and without a front}]; empty with gold, and if the file
+//             is so small that it is read at once, or so large that the front is clearly better
 //   objects   how many input objects contributed to the front
 //   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
 //             the front, "referred": those of them that the profile does not name but something in

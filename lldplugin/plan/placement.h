@@ -34,13 +34,7 @@ struct SectionSum {
     padding += other.padding;
     return *this;
   }
-  SectionSum &operator-=(const SectionSum &other) {
-    sections -= other.sections;
-    referred -= other.referred;
-    bytes -= other.bytes;
-    padding -= other.padding;
-    return *this;
-  }
+  SectionSum operator-() const { return {-sections, -referred, -bytes, -padding}; }
 };
 
 /// The startup sections of one object that share a name, and their place.

@@ -287,12 +287,10 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
   unsigned version;
   if (first.trim().getAsInteger(10, version))
     return fail("bad version '" + first + "'");
-  if (version > newestVersion)
+  if (version < oldestVersion || version > newestVersion)
     return fail("profile version " + Twine(version) +
-                " is newer than this frontload, which reads versions " + Twine(oldestVersion) +
-                " to " + Twine(newestVersion));
-  if (version < oldestVersion)
-    return fail("profile version " + Twine(version) + " is not supported, only " +
+                (version > newestVersion ? " is newer than this frontload, which reads versions "
+                                         : " is not supported, only ") +
                 Twine(oldestVersion) + " to " + Twine(newestVersion));
   // A profile that was cut in a line must not pass for a shorter one.
   if (!text.ends_with("\n"))

@@ -42,18 +42,20 @@ public:
   /// To be called when the linker meets a string with this `hash` (XXH3, 64 bits): notes hot
   /// strings as linked. Returns the hash for the linker to use. Threads may call it in parallel.
   uint64_t meet(uint64_t hash) {
-    uint64_t rest = hash & ~shardBits;
-    return seeHash(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
+    const uint64_t rest = hash & ~shardBits;
+    if (filter.mayContain(uint32_t(hash)))
+      if (auto it = known.find(hash); it != known.end()) {
+        std::atomic_ref(it->second).store(State::Elsewhere, std::memory_order_relaxed);
+        return rest;
+      }
+    return rest | std::max(hash & shardBits, lowestOtherShard);
   }
 
   /// Marks the hot strings at the beginning of `section`, a merged section of zero-terminated
   /// strings, as placed. Returns their size in bytes.
   uint64_t placePrefix(llvm::StringRef section) {
     llvm::StringRef rest = section;
-    while (!rest.empty()) {
-      size_t end = rest.find('\0');
-      if (end == llvm::StringRef::npos)
-        break;
+    for (size_t end; (end = rest.find('\0')) != llvm::StringRef::npos;) {
       auto it = known.find(llvm::xxh3_64bits(rest.take_front(end)));
       if (it == known.end())
         break;
@@ -71,17 +73,6 @@ private:
   /// lld keeps bits 1 to 31 of a hash, and shards by the five highest of them (MergeNoTailSection).
   static constexpr uint64_t shardBits = uint64_t(31) << 27;
   static constexpr uint64_t lowestOtherShard = uint64_t(1) << 27;
-
-  /// Whether a hot string has this hash. If so, notes it as linked.
-  bool seeHash(uint64_t hash) {
-    if (!filter.mayContain(uint32_t(hash)))
-      return false;
-    auto it = known.find(hash);
-    if (it == known.end())
-      return false;
-    std::atomic_ref(it->second).store(State::Elsewhere, std::memory_order_relaxed);
-    return true;
-  }
 
   /// Nearly all strings of a link are cold.
   NameFilter filter{1 << 20};

@@ -2,17 +2,12 @@
 
 #include "startup_set/matches.h"
 #include "startup_set/front_worth.h"
+#include <tuple>
 
 using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
-
-template <class ELFT> void noteMatches(const ObjectScans<ELFT> &scans, FoundNames &found) {
-  for (const ObjectScan<ELFT> &scan : scans.all)
-    for (const EntryMatch &m : scan.matches)
-      found.note(m.entry, m.rank);
-}
 
 template <class ELFT>
 void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
@@ -78,8 +73,7 @@ static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
 }
 
 template <class ELFT>
-static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile,
-                           UnnamedRule unnamed) {
+void placeMatches(ObjectScan<ELFT> &scan, const StartupProfile &profile, UnnamedRule unnamed) {
   struct Touched {
     double share = 0, windows = 0;
   };
@@ -125,57 +119,44 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
       }
 }
 
-template <class ELFT>
-void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, UnnamedRule unnamed) {
-  scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatchesOf(scan, profile, unnamed); });
-}
-
 /// At most one in this many bytes of a front may be an untouched byte of a sparsely touched
 /// section. Then a front reads no more than a start without one, as long as that start reads a
 /// tenth more than it touches. Usually it reads several times as much.
 static constexpr uint64_t oneSparseIn = 10;
 
 template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
-  struct Sparse {
-    uint64_t excess;
-    ObjectScan<ELFT> *scan;
-    uint32_t section;
-  };
-  std::vector<Sparse> sparse;
-  for (ObjectScan<ELFT> &scan : scans.all)
-    for (auto [section, excess] : scan.sparse)
-      sparse.push_back({excess, &scan, section});
-  if (sparse.empty())
-    return;
+  std::vector<std::tuple<uint64_t, ObjectScan<ELFT> *, uint32_t>> sparse; // excess, section
   uint64_t total = 0;
-  for (const ObjectScan<ELFT> &scan : scans.all)
+  for (ObjectScan<ELFT> &scan : scans.all) {
     for (const Places *places : {&scan.named, &scan.referred})
       for (const auto &[section, place] : *places)
         total += scan.object->sections()[section].sh_size;
-  for (const Sparse &s : sparse)
-    total -= s.excess;
-  llvm::stable_sort(sparse, [](const Sparse &a, const Sparse &b) { return a.excess < b.excess; });
+    for (auto [section, excess] : scan.sparse) {
+      sparse.push_back({excess, &scan, section});
+      total -= excess;
+    }
+  }
+  llvm::stable_sort(sparse, [](auto &a, auto &b) { return std::get<0>(a) < std::get<0>(b); });
   uint64_t allowed = total / oneSparseIn;
-  for (const Sparse &s : sparse) {
-    if (s.excess <= allowed) {
-      allowed -= s.excess;
+  for (auto [excess, scan, section] : sparse) {
+    if (excess <= allowed) {
+      allowed -= excess;
       continue;
     }
     allowed = 0; // the following ones are larger
-    auto place = s.scan->named.find(s.section);
-    lower(s.scan->next, s.section, place->second);
-    s.scan->named.erase(place);
-    for (const EntryMatch &m : s.scan->matches)
-      if (m.section == s.section)
-        addLeftOutPart(*s.scan, m, profile);
+    auto place = scan->named.find(section);
+    lower(scan->next, section, place->second);
+    scan->named.erase(place);
+    for (const EntryMatch &m : scan->matches)
+      if (m.section == section)
+        addLeftOutPart(*scan, m, profile);
   }
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void noteMatches(const ObjectScans<ELFT> &, FoundNames &);                              \
   template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, FoundNames &,           \
                               EntryPlaces &);                                                      \
-  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
+  template void placeMatches(ObjectScan<ELFT> &, const StartupProfile &, UnnamedRule);             \
   template void leaveOutSparse(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 #undef INSTANTIATE

@@ -21,20 +21,17 @@ template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const Ent
   return {m.entry, scan.number, section, m.symbolIndex, name, m.definition.symbol, m.offset};
 }
 
-/// Notes which matches there are. To be called before they are settled.
-template <class ELFT> void noteMatches(const ObjectScans<ELFT> &scans, FoundNames &found);
-
-/// Drops the matches that do not count, and those in sections that keep their place. `places` gets
-/// the place of each match that counts.
+/// Drops the matches that do not count, and those in sections that keep their place. `found` knows
+/// all matches already, and `places` gets the place of each match that counts.
 template <class ELFT>
 void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
                    EntryPlaces &places);
 
-/// Turns the matches into sections of the front, or of the region behind it. `unnamed` decides
-/// whether writable data has to be worth its place. Large, sparsely touched sections are noted in
-/// ObjectScan::sparse.
+/// Turns the matches of an object into sections of the front, or of the region behind it. `unnamed`
+/// decides whether writable data has to be worth its place. Large, sparsely touched sections are
+/// noted in ObjectScan::sparse.
 template <class ELFT>
-void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, UnnamedRule unnamed);
+void placeMatches(ObjectScan<ELFT> &scan, const StartupProfile &profile, UnnamedRule unnamed);
 
 /// Removes large sparse sections that would make the front read much more than it touches. To be
 /// called when all other sections of the front are known.

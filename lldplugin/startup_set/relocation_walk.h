@@ -13,9 +13,8 @@
 // more that is touched, but a megabyte that is not.
 //
 // Beyond the startup set, a user's run first touches sections that the startup set refers to (by
-// calls, and by its virtual tables). These sections follow the front, in the order of the link: cc1
-// trained on one compilation and run on another has 718 faults with them, 748 without. In the order
-// of callers, or with the callees of these sections, the result was a little worse.
+// calls, and by its virtual tables). These sections follow the front, in the order of the link
+// (docs/layout.md has figures). In the order of callers, or with their callees, it was a bit worse.
 //
 //===----------------------------------------------------------------------===//
 

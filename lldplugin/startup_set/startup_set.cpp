@@ -75,18 +75,23 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   NameFilter dataNames(1 << 22);
   ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, *contents, numThreads);
   const WantedNames wanted{profile, *contents, *names, unnamed != UnnamedRule::Kept};
+  auto noteMatches = [&] {
+    for (const ObjectScan<ELFT> &scan : scans.all)
+      for (const EntryMatch &m : scan.matches)
+        found.note(m.entry, m.rank);
+  };
   lookUp(scans, wanted, dataNames);
-  noteMatches(scans, found);
+  noteMatches();
   if (names->prepareStable([&](uint32_t entry) { return found.isSettled(entry); })) {
     lookUpStable(scans, wanted);
-    noteMatches(scans, found);
+    noteMatches();
   }
   for (const ObjectScan<ELFT> &scan : scans.all)
     isGo |= scan.isGo;
   settleMatches(scans, profile, found, places);
   if (folding != Folding::None)
     addIdenticalCode(scans, folding, places.movable);
-  placeMatches(scans, profile, unnamed);
+  scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatches(scan, profile, unnamed); });
   // From code to data, then from data to the data it points to.
   RelocationWalk<ELFT> walk(scans, profile, *contents, dataNames, gathersStrings);
   walk.step();
