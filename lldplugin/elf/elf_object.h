@@ -30,38 +30,33 @@ public:
   /// Opens the object in `bytes`, or nothing if it is not a well-formed relocatable object, or, if
   /// `isLinked`, program or shared library.
   static std::optional<ElfObject> open(llvm::StringRef bytes, bool isLinked = false) {
-    auto file = llvm::object::ELFFile<ELFT>::create(bytes);
-    if (!file || (file->getHeader().e_type == llvm::ELF::ET_REL) == isLinked)
-      return ignore(file.takeError());
-    auto sections = file->sections();
-    if (!sections)
-      return ignore(sections.takeError());
-    ElfObject object(*file, *sections);
+    auto take = [](auto value, auto &to) {
+      if (value)
+        to = *value;
+      return !llvm::errorToBool(value.takeError());
+    };
+    std::optional<llvm::object::ELFFile<ELFT>> file;
+    llvm::ArrayRef<Shdr> sections;
+    if (!take(llvm::object::ELFFile<ELFT>::create(bytes), file) ||
+        (file->getHeader().e_type == llvm::ELF::ET_REL) == isLinked ||
+        !take(file->sections(), sections))
+      return std::nullopt;
+    ElfObject object(*file, sections);
     object.isLinkedFile = isLinked;
-    auto sectionNames = file->getSectionStringTable(*sections);
-    if (!sectionNames)
-      return ignore(sectionNames.takeError());
-    object.sectionNames = *sectionNames;
+    if (!take(file->getSectionStringTable(sections), object.sectionNames))
+      return std::nullopt;
     // The symbol table is among the last sections, and an object has thousands of others.
-    for (const Shdr &section : llvm::reverse(*sections)) {
-      if (section.sh_type == llvm::ELF::SHT_SYMTAB_SHNDX) {
-        auto table = file->getSHNDXTable(section, *sections);
-        if (!table)
-          return ignore(table.takeError());
-        object.shndx = *table;
-      }
+    for (const Shdr &section : llvm::reverse(sections)) {
+      if (section.sh_type == llvm::ELF::SHT_SYMTAB_SHNDX &&
+          !take(file->getSHNDXTable(section, sections), object.shndx))
+        return std::nullopt;
       if (section.sh_type != llvm::ELF::SHT_SYMTAB)
         continue;
-      auto symbols = file->symbols(&section);
-      if (!symbols)
-        return ignore(symbols.takeError());
-      auto names = file->getStringTableForSymtab(section, *sections);
-      if (!names)
-        return ignore(names.takeError());
-      object.syms = *symbols;
-      object.symbolNames = *names;
+      if (!take(file->symbols(&section), object.syms) ||
+          !take(file->getStringTableForSymtab(section, sections), object.symbolNames))
+        return std::nullopt;
       // Only the section that extends this table may remain, if there are many sections.
-      if (!object.shndx.empty() || sections->size() < llvm::ELF::SHN_LORESERVE)
+      if (!object.shndx.empty() || sections.size() < llvm::ELF::SHN_LORESERVE)
         break;
     }
     return object;
@@ -205,11 +200,6 @@ private:
         return !isRelocations(each.value()) || size_t(each.value().sh_info) + 1 == each.index();
       });
     return *isUsual;
-  }
-
-  static std::nullopt_t ignore(llvm::Error error) {
-    llvm::consumeError(std::move(error));
-    return std::nullopt;
   }
 
   static llvm::StringRef at(llvm::StringRef table, uint32_t offset) {

@@ -1,8 +1,8 @@
 //===- implicit_addend.cpp - addends that are not in the relocation --------===//
 
 #include "elf/implicit_addend.h"
-#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
