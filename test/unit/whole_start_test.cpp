@@ -20,12 +20,13 @@ std::string start(const std::string &file) {
 
 // Gaps are read along up to a size, in whatever order the pages are touched.
 TEST(WholeStart, AsksForRanges) {
-  FileCosts costs = costsOf(file({{700, 2, false}, {104, 3, true}, {100, 1, false}}), device);
-  EXPECT_EQ(costs.list.asked, 2u);
-  EXPECT_EQ(costs.list.counts.bytesRead, 9 * page);
-  EXPECT_EQ(costs.list.counts.majorFaults, 0u);
-  EXPECT_EQ(costs.asItIs.asked, 0u);
-  EXPECT_EQ(costs.asItIs.counts.majorFaults, 2u);
+  FileOfStart asItIs = file({{700, 2, false}, {104, 3, true}, {100, 1, false}});
+  FileCost unlisted = costOf(asItIs, device, false), listed = costOf(asItIs, device, true);
+  EXPECT_EQ(listed.asked, 2u);
+  EXPECT_EQ(listed.counts.bytesRead, 9 * page);
+  EXPECT_EQ(listed.counts.majorFaults, 0u);
+  EXPECT_EQ(unlisted.asked, 0u);
+  EXPECT_EQ(unlisted.counts.majorFaults, 2u);
 }
 
 // A front has the touched pages side by side.
@@ -33,12 +34,13 @@ TEST(WholeStart, PacksAFront) {
   std::vector<TouchedPages> apart;
   for (uint64_t i = 0; i < 20; ++i)
     apart.push_back({i * 50, 1, false});
-  FileCosts costs = costsOf(file(apart), device);
-  EXPECT_EQ(costs.asItIs.counts.majorFaults, 20u);
-  EXPECT_EQ(costs.front.counts.majorFaults, 1u);
-  EXPECT_EQ(costs.front.counts.bytesRead, 20 * page);
-  EXPECT_EQ(costs.frontAndList.counts.majorFaults, 0u);
-  EXPECT_EQ(costs.frontAndList.asked, 1u);
+  FileOfStart front = withFront(file(apart));
+  EXPECT_EQ(costOf(file(apart), device, false).counts.majorFaults, 20u);
+  FileCost unlisted = costOf(front, device, false), listed = costOf(front, device, true);
+  EXPECT_EQ(unlisted.counts.majorFaults, 1u);
+  EXPECT_EQ(unlisted.counts.bytesRead, 20 * page);
+  EXPECT_EQ(listed.counts.majorFaults, 0u);
+  EXPECT_EQ(listed.asked, 1u);
 }
 
 TEST(WholeStart, ReadsTheQuestion) {

@@ -74,20 +74,18 @@ std::vector<FileRange> rangesOf(ArrayRef<TouchedPages> touched, const DeviceProf
   return joined(std::move(ranges), [&](uint64_t gap) { return gap <= device.maxGap; });
 }
 
-/// The address at which a page is mapped; false if no segment has it.
-static bool findAddress(ArrayRef<FileSegment> segments, uint64_t page, uint64_t &address) {
+/// The address at which a page is mapped; nothing if no segment has it.
+static std::optional<uint64_t> addressOf(ArrayRef<FileSegment> segments, uint64_t page) {
   uint64_t offset = page * pageBytes;
   for (const FileSegment &segment : segments) {
     uint64_t first = alignDown(segment.offset, pageBytes);
-    if (segment.fileBytes && offset >= first && offset < segment.offset + segment.fileBytes) {
-      address = alignDown(segment.address, pageBytes) + (offset - first);
-      return true;
-    }
+    if (segment.fileBytes && offset >= first && offset < segment.offset + segment.fileBytes)
+      return alignDown(segment.address, pageBytes) + (offset - first);
   }
-  return false;
+  return std::nullopt;
 }
 
-static FileCost costOf(const FileOfStart &file, const DeviceProfile &device, bool isListed) {
+FileCost costOf(const FileOfStart &file, const DeviceProfile &device, bool isListed) {
   StartModel model(device, file.size, file.segments);
   std::vector<FileRange> asked;
   if (isListed) {
@@ -99,30 +97,21 @@ static FileCost costOf(const FileOfStart &file, const DeviceProfile &device, boo
       model.readFile(each.page, each.count);
       continue;
     }
-    for (uint64_t page = each.page; page < each.page + each.count; ++page) {
-      uint64_t address;
-      if (findAddress(file.segments, page, address))
-        model.use(address);
+    for (uint64_t page = each.page; page < each.page + each.count; ++page)
+      if (std::optional<uint64_t> address = addressOf(file.segments, page))
+        model.use(*address);
       else
         model.readFile(page, 1);
-    }
   }
   return {model.counts(), asked.size()};
 }
 
-/// The same touches of a file with its touched pages first.
-static FileOfStart withFront(const FileOfStart &file) {
+FileOfStart withFront(const FileOfStart &file) {
   uint64_t pages = 0;
   for (const TouchedPages &each : file.touched)
     pages += each.count;
   uint64_t size = pages * pageBytes;
   return {file.path, size, {{0, pages, false}}, {wholeFile(size)}};
-}
-
-FileCosts costsOf(const FileOfStart &file, const DeviceProfile &device) {
-  FileOfStart front = withFront(file);
-  return {costOf(file, device, false), costOf(file, device, true), costOf(front, device, false),
-          costOf(front, device, true)};
 }
 
 static void printCost(json::OStream &out, StringRef name, const FileCost &cost) {
@@ -142,15 +131,14 @@ void printWholeStart(ArrayRef<FileOfStart> files, ArrayRef<DeviceProfile> device
     out.attributeArray("files", [&] {
       for (const FileOfStart &file : files)
         out.object([&] {
-          for (const DeviceProfile &device : devices) {
-            FileCosts costs = costsOf(file, device);
+          FileOfStart front = withFront(file);
+          for (const DeviceProfile &device : devices)
             out.attributeObject(device.name, [&] {
-              printCost(out, "as_it_is", costs.asItIs);
-              printCost(out, "list", costs.list);
-              printCost(out, "front", costs.front);
-              printCost(out, "front_and_list", costs.frontAndList);
+              printCost(out, "as_it_is", costOf(file, device, false));
+              printCost(out, "list", costOf(file, device, true));
+              printCost(out, "front", costOf(front, device, false));
+              printCost(out, "front_and_list", costOf(front, device, true));
             });
-          }
         });
     });
   });

@@ -43,19 +43,16 @@ std::vector<FileRange> rangesOf(llvm::ArrayRef<TouchedPages> touched, const Devi
 /// clang on the slow disk 255 requests (by the model 241), of the same with fronts 102 (97).
 inline constexpr uint64_t pagesSideBySide = 2;
 
-/// The cost of one file.
+/// The cost of one file, if a list asks for it beforehand or not.
 struct FileCost {
   StartCounts counts;
   uint64_t asked = 0; ///< ranges that are asked for beforehand, all at once
 };
-struct FileCosts {
-  FileCost asItIs, list;
-  /// If the file had a front: its touched pages side by side, in the order of first touch. A real
-  /// front is no larger: it has only the touched functions and data of these pages.
-  FileCost front, frontAndList;
-};
+FileCost costOf(const FileOfStart &file, const DeviceProfile &device, bool isListed);
 
-FileCosts costsOf(const FileOfStart &file, const DeviceProfile &device);
+/// The file if it had a front: its touched pages side by side, in the order of first touch. A real
+/// front is no larger: it has only the touched functions and data of these pages.
+FileOfStart withFront(const FileOfStart &file);
 
 /// Writes the costs of each file on each device as JSON of the same schema.
 void printWholeStart(llvm::ArrayRef<FileOfStart> files, llvm::ArrayRef<DeviceProfile> devices);

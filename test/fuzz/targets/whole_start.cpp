@@ -10,5 +10,7 @@ static void readInput(StringRef text) {
   if (!files)
     return consumeError(files.takeError());
   for (const FileOfStart &file : *files)
-    costsOf(file, deviceProfiles().front());
+    for (const FileOfStart &each : {file, withFront(file)})
+      for (bool isListed : {false, true})
+        costOf(each, deviceProfiles().front(), isListed);
 }
