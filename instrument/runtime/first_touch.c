@@ -6,23 +6,12 @@
 
 union frontload_state frontload_state;
 
-/* True for the one caller that came first. */
-static bool set(struct bit bit) {
-  return !(__atomic_fetch_or(bit.word, bit.mask, __ATOMIC_RELAXED) & bit.mask);
-}
-
 static void remember(struct recorder *recorder, struct module *module, uintptr_t address,
                      enum touch touch) {
   if (touch == DATUM)
     __atomic_store_n(data_cache_entry(recorder, address), (uintptr_t)module, __ATOMIC_RELEASE);
   else
     __atomic_store_n(cache_entry(recorder, address), module, __ATOMIC_RELEASE);
-}
-
-/* The entry that marks touches in the page of `address` as not recorded. */
-static uintptr_t *foreign_entry(struct recorder *recorder, uintptr_t address, enum touch touch) {
-  return touch == DATUM ? data_cache_entry(recorder, address)
-                        : foreign_code_entry(recorder, address);
 }
 
 /* A handler may interrupt this anywhere, and never return, or return in a child too. So the event
@@ -39,7 +28,7 @@ static void append(struct session *session, const struct module *module,
   struct frontload_trace_slot *event =
       frontload_add_event(session, module, kind, address - object->bias, thread);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  const bool is_first = set(bit);
+  const bool is_first = !(__atomic_fetch_or(bit.word, bit.mask, __ATOMIC_RELAXED) & bit.mask);
   if (event && !is_first)
     frontload_take_back(session, event);
   else if (!event && is_first)
@@ -103,7 +92,10 @@ static void record(struct recorder *recorder, uintptr_t address, enum touch touc
   if (!module) {
     /* First touches in the page cannot be told from others: one is counted for all of them. */
     frontload_count_dropped(session);
-    frontload_set_foreign(recorder, foreign_entry(recorder, address, touch), address);
+    frontload_set_foreign(recorder,
+                          touch == DATUM ? data_cache_entry(recorder, address)
+                                         : foreign_code_entry(recorder, address),
+                          address);
     return;
   }
   struct bit bit;

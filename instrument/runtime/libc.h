@@ -42,6 +42,13 @@ static inline bool libc_has_find_object(void) { return ADDRESS_IN_LIBC(_dl_find_
 static inline bool libc_find_object(uintptr_t address, struct dl_find_object *found) {
   return ADDRESS_IN_LIBC(_dl_find_object)((void *)address, found) == 0;
 }
+#else
+struct dl_find_object {
+  void *dlfo_map_start;
+  struct link_map *dlfo_link_map;
+};
+#define libc_has_find_object() false
+#define libc_find_object(address, found) ((void)(address), (void)(found), false)
 #endif
 
 #pragma weak gnu_get_libc_version

@@ -185,8 +185,6 @@ static bool find_by_iterating(uintptr_t address, struct object *object, bool may
   return false;
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
-
 bool frontload_find_object_at_once(uintptr_t address, struct object *object) {
   struct dl_find_object found;
   if (!libc_has_find_object() || !libc_find_object(address, &found))
@@ -203,21 +201,6 @@ bool frontload_is_foreign(uintptr_t address) {
   struct dl_find_object found;
   return libc_has_find_object() && !libc_find_object(address, &found);
 }
-
-#else
-
-bool frontload_find_object_at_once(uintptr_t address, struct object *object) {
-  (void)address;
-  (void)object;
-  return false;
-}
-
-bool frontload_is_foreign(uintptr_t address) {
-  (void)address;
-  return false;
-}
-
-#endif
 
 bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait) {
   return frontload_find_object_at_once(address, object) ||

@@ -334,15 +334,6 @@ static bool may_store(struct session *session, const void *place) {
   return true;
 }
 
-/* Claims `count` slots, from number `first` on. False if the header cannot be stored to. */
-static bool claim(struct session *session, struct frontload_trace_header *header, uint64_t count,
-                  uint64_t *first) {
-  if (!may_store(session, header))
-    return false;
-  *first = __atomic_fetch_add(&header->next_slot, count, __ATOMIC_RELAXED);
-  return true;
-}
-
 bool frontload_has_room(struct session *session) {
   struct frontload_trace_header *header = header_of(session);
   if (!header || is_full(session))
@@ -363,12 +354,10 @@ struct frontload_trace_slot *frontload_add_event(struct session *session,
                                                  enum frontload_record_kind kind, uintptr_t address,
                                                  uint32_t thread) {
   struct frontload_trace_header *header = header_of(session);
-  if (!header || is_full(session))
+  if (!header || is_full(session) || !may_store(session, header))
     return NULL;
-  uint64_t index;
-  struct frontload_trace_slot *slot = NULL;
-  if (claim(session, header, 1, &index))
-    slot = slot_at(session, index);
+  struct frontload_trace_slot *slot =
+      slot_at(session, __atomic_fetch_add(&header->next_slot, 1, __ATOMIC_RELAXED));
   if (!slot || !may_store(session, slot))
     return NULL;
   slot->module = module->number;
@@ -393,9 +382,9 @@ static unsigned char module_byte(const struct module *module, size_t i) {
 void frontload_append_module(struct session *session, const struct module *module) {
   const size_t size = module->build_id_size + module->path_size;
   const uint64_t slots = 1 + (size + FRONTLOAD_TRACE_SLOT_SIZE - 1) / FRONTLOAD_TRACE_SLOT_SIZE;
-  uint64_t index;
-  if (is_full(session) || !claim(session, session->header, slots, &index))
+  if (is_full(session) || !may_store(session, session->header))
     return;
+  const uint64_t index = __atomic_fetch_add(&session->header->next_slot, slots, __ATOMIC_RELAXED);
   struct frontload_trace_slot *first = slot_at(session, index);
   uint64_t word = (uint64_t)FRONTLOAD_MODULE << 56 | (uint64_t)module->build_id_size << 40 |
                   slots << 16 | module->path_size;
