@@ -14,18 +14,16 @@ using namespace frontload;
 
 /// Without this, a file of ours could become descriptor 2 and get our messages.
 static void fillStandardDescriptors() {
-  int file = open("/dev/null", O_RDWR | O_CLOEXEC);
-  while (file >= 0 && file <= 2)
-    file = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (file > 2)
-    close(file);
+  for (int file = 0; file >= 0 && file <= 2;)
+    if ((file = open("/dev/null", O_RDWR | O_CLOEXEC)) > 2)
+      close(file);
 }
 
-static void setHandler(int signal, void (*handler)(int), struct sigaction *original) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  sigaction(signal, &action, original);
-}
+/// SIGPIPE and SIGXFSZ would end the recorder, and with it the program: the reader of our messages
+/// has gone, or a trace passes the limit for file sizes. If SIGCHLD stayed ignored, our children
+/// would disappear unseen. Ctrl-Z stops the program first; the recorder stops itself when it has
+/// seen that.
+static constexpr int withAction[] = {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTSTP};
 
 RecorderEnvironment::RecorderEnvironment() {
   fillStandardDescriptors();
@@ -33,14 +31,11 @@ RecorderEnvironment::RecorderEnvironment() {
   getrlimit(RLIMIT_NOFILE, &originalFileLimit);
   rlimit raised = {originalFileLimit.rlim_max, originalFileLimit.rlim_max};
   setrlimit(RLIMIT_NOFILE, &raised);
-  // These signals would end the recorder, and with it the program: the reader of our messages has
-  // gone, or a trace passes the limit for file sizes.
-  setHandler(SIGPIPE, SIG_IGN, &originalPipe);
-  setHandler(SIGXFSZ, SIG_IGN, &originalFileSize);
-  // If SIGCHLD stayed ignored, our children would disappear unseen.
-  setHandler(SIGCHLD, SIG_DFL, &originalChild);
-  // Ctrl-Z stops the program first; the recorder stops itself when it has seen that.
-  setHandler(SIGTSTP, SIG_IGN, &originalStop);
+  for (size_t i = 0; i < std::size(withAction); ++i) {
+    struct sigaction action = {};
+    action.sa_handler = withAction[i] == SIGCHLD ? SIG_DFL : SIG_IGN;
+    sigaction(withAction[i], &action, &originalActions[i]);
+  }
   signals_to_hand_on(&awaited);
   sigaddset(&awaited, SIGCHLD);
   sigprocmask(SIG_BLOCK, &awaited, &originalMask);
@@ -48,15 +43,13 @@ RecorderEnvironment::RecorderEnvironment() {
 
 void RecorderEnvironment::undoInChild() const {
   setrlimit(RLIMIT_NOFILE, &originalFileLimit);
-  sigaction(SIGPIPE, &originalPipe, nullptr);
-  sigaction(SIGXFSZ, &originalFileSize, nullptr);
-  sigaction(SIGCHLD, &originalChild, nullptr);
-  restoreTerminalStop();
+  for (size_t i = 0; i < std::size(withAction); ++i)
+    sigaction(withAction[i], &originalActions[i], nullptr);
   sigprocmask(SIG_SETMASK, &originalMask, nullptr);
 }
 
 void RecorderEnvironment::restoreTerminalStop() const {
-  sigaction(SIGTSTP, &originalStop, nullptr);
+  sigaction(SIGTSTP, &originalActions[std::size(withAction) - 1], nullptr);
 }
 
 Command::Command(char **arguments, const RecorderEnvironment &environment) : pid(-1) {

@@ -26,7 +26,7 @@ public:
 private:
   sigset_t originalMask;
   rlimit originalFileLimit;
-  struct sigaction originalPipe, originalFileSize, originalChild, originalStop;
+  struct sigaction originalActions[4]; ///< of the signals that launch.cpp lists
 };
 
 class Command {

@@ -69,11 +69,11 @@ Error OutputPattern::check(StringRef programPath) const {
   int probe = open(folderName.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (probe < 0) {
     // Some file systems have no unnamed files: there, only the permission can be checked.
-    if (errno != EOPNOTSUPP && errno != EISDIR)
-      return failure();
-    if (!sys::fs::is_directory(folderName) || access(folderName.c_str(), W_OK | X_OK) != 0)
-      return failure();
-    return Error::success();
+    bool hasUnnamed = errno != EOPNOTSUPP && errno != EISDIR;
+    return hasUnnamed || !sys::fs::is_directory(folderName) ||
+                   access(folderName.c_str(), W_OK | X_OK) != 0
+               ? failure()
+               : Error::success();
   }
   frontload_trace_header header = {};
   bool room = write(probe, &header, sizeof header) == sizeof header;
@@ -82,19 +82,13 @@ Error OutputPattern::check(StringRef programPath) const {
   return result;
 }
 
-static int createNewFile(const std::string &path) {
-  return open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
 int TraceFolder::createFile(std::string &path) {
-  int file = createNewFile(path);
   const std::string wanted = path;
-  for (int suffix = 1; file < 0 && errno == EEXIST && suffix <= FRONTLOAD_TRACE_MAX_SUFFIX;
-       ++suffix) {
-    path = wanted + "." + std::to_string(suffix);
-    file = createNewFile(path);
+  for (int suffix = 1;; path = wanted + "." + std::to_string(suffix++)) {
+    int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 || errno != EEXIST || suffix > FRONTLOAD_TRACE_MAX_SUFFIX)
+      return file;
   }
-  return file;
 }
 
 void TraceFolder::warn(const Twine &path, const Twine &what) {

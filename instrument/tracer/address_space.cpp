@@ -388,11 +388,9 @@ void AddressSpace::restoreCopies(pid_t stopped) {
     left -= bytes.size();
     if (!memory.read(stopped, begin, bytes))
       continue;
-    for (uint64_t at = 0; at < bytes.size(); at += arch::breakpoint.size()) {
-      if (!ArrayRef(bytes)
-               .drop_front(at)
-               .take_front(arch::breakpoint.size())
-               .equals(arch::breakpoint))
+    constexpr size_t size = arch::breakpoint.size();
+    for (uint64_t at = 0; at + size <= bytes.size(); at += size) {
+      if (!ArrayRef(bytes).slice(at, size).equals(arch::breakpoint))
         continue;
       auto key = keyAt(bytes, at);
       auto found = key ? origins.find(*key) : origins.end();

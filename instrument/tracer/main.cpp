@@ -86,11 +86,9 @@ static int record(char **arguments, OutputPattern pattern) {
   }
 
   loading.warnAboutUnseen();
-  if (*status == 0 && folder.isEmpty()) {
-    error(Twine(arguments[0]) + ": nothing was recorded");
-    note("no program with a symbol table ran: record a build that is not stripped");
-    return EXIT_FAILED;
-  }
+  if (*status == 0 && folder.isEmpty())
+    return fail(createStringError(Twine(arguments[0]) + ": nothing was recorded"), EXIT_FAILED,
+                "no program with a symbol table ran: record a build that is not stripped");
   return status_of_ended(*status);
 }
 

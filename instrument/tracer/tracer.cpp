@@ -54,15 +54,13 @@ void Tracer::startClock() {
 /// Sleeps until something happens. A change of a child is only a reason to call waitpid again.
 void Tracer::awaitSignal() {
   siginfo_t info;
-  int signal;
+  timespec timeout;
   if (deadline) {
     auto left = std::max(*deadline - Clock::now(), Clock::duration(0));
     auto whole = std::chrono::floor<std::chrono::seconds>(left);
-    timespec timeout = {whole.count(), std::chrono::nanoseconds(left - whole).count()};
-    signal = sigtimedwait(&environment.awaited, &info, &timeout);
-  } else {
-    signal = sigwaitinfo(&environment.awaited, &info);
+    timeout = {whole.count(), std::chrono::nanoseconds(left - whole).count()};
   }
+  int signal = sigtimedwait(&environment.awaited, &info, deadline ? &timeout : nullptr);
   if (signal <= 0 || signal == SIGCHLD)
     return;
   bool asksForTheEnd =
