@@ -100,11 +100,9 @@ static int checkProgram(const std::string &name, std::string &symbols) {
 
 static int record(char **arguments, const OutputPattern &pattern, const std::string &role) {
   auto valgrind = sys::findProgramByName("valgrind");
-  if (!valgrind) {
-    error("valgrind: not found");
-    note("install it: apt-get install valgrind");
-    return EXIT_FAILED;
-  }
+  if (!valgrind)
+    return fail(createStringError("valgrind: not found"), EXIT_FAILED,
+                "install it: apt-get install valgrind");
   std::string symbols;
   if (int status = checkProgram(arguments[0], symbols))
     return status;
@@ -120,9 +118,7 @@ static int record(char **arguments, const OutputPattern &pattern, const std::str
       "--tool=frontload",
       "--quiet",
       "--vgdb=no",
-      // If a fault ends the program, Valgrind prints its place. Without debug info it would take
-      // any data on the stack, such as the environment, for callers.
-      "--num-callers=1",
+      "--num-callers=1", // messages.c says why
       "--trace-children=yes",
       "--output=" + pattern.absolute(),
   };

@@ -60,27 +60,18 @@ static Addr loader_begin, loader_end;
 static Addr end_of_startup;
 static Bool was_end_found;
 
-static void want(const HChar *name) {
-  Wanted *w = VG_(calloc)("frontload.wanted", 1, sizeof *w);
-  w->name = name;
-  *last_wanted = w;
-  last_wanted = &w->next;
-}
-
 static Bool read_option(const HChar *option) {
   const HChar *name;
-  if VG_STR_CLO (option, "--output", output) {
-  } else if VG_STR_CLO (option, "--role", role) {
-  } else if VG_STR_CLO (option, "--until", until) {
-  } else if VG_STR_CLO (option, "--symbols", symbols) {
-  } else if VG_STR_CLO (option, "--self", name) { /* for find_program */
-  } else if VG_INT_CLO (option, "--for-milliseconds", milliseconds) {
-  } else if VG_STR_CLO (option, "--module", name) {
-    want(name);
-  } else {
-    return False;
+  if VG_STR_CLO (option, "--module", name) {
+    Wanted *w = *last_wanted = VG_(calloc)("frontload.wanted", 1, sizeof *w);
+    w->name = name;
+    last_wanted = &w->next;
+    return True;
   }
-  return True;
+  return VG_STR_CLO(option, "--output", output) || VG_STR_CLO(option, "--role", role) ||
+         VG_STR_CLO(option, "--until", until) || VG_STR_CLO(option, "--symbols", symbols) ||
+         VG_INT_CLO(option, "--for-milliseconds", milliseconds) ||
+         VG_STR_CLO(option, "--self", name); /* for find_program */
 }
 
 /* frontload-valgrind --help prints them. */
@@ -191,8 +182,6 @@ static void mapped(Addr address, SizeT size, Bool reads, Bool writes, Bool execu
     record(file, bias, False);
 }
 
-static void unmapped(Addr address, SizeT size) { touches_remove(address, size); }
-
 static CodeKind kind_of(Addr address) {
   CodeKind kind;
   kind.is_recorded = touches_has(address);
@@ -273,7 +262,7 @@ static void before_options(void) {
   VG_(needs_syscall_wrapper)(before_call, after_call);
   VG_(track_new_mem_startup)(mapped_at_start);
   VG_(track_new_mem_mmap)(mapped);
-  VG_(track_die_mem_munmap)(unmapped);
+  VG_(track_die_mem_munmap)(touches_remove);
 }
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)

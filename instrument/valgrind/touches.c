@@ -62,14 +62,6 @@ static SizeT num_bytes(const Mapped *m) {
 /* The bytes of a module's granules; NULL if there are none. */
 static UChar *bytes_of(const Mapped *m) { return m->is_mapped ? first_byte(m) : m->kept; }
 
-/* The bytes of any mapping of the file, maybe a former one; NULL if there are none. */
-static const UChar *known_bytes(const ModuleFile *file) {
-  for (const Mapped *m = modules; m; m = m->next)
-    if (m->file == file && bytes_of(m))
-      return bytes_of(m);
-  return NULL;
-}
-
 void touches_add(ModuleFile *file, Addr bias, Bool is_program) {
   for (const Mapped *m = modules; m; m = m->next)
     if (module_is_copy(m->file, file))
@@ -94,7 +86,9 @@ void touches_add(ModuleFile *file, Addr bias, Bool is_program) {
       warn("%s: recorded up to 0x%lx only: its headers say that it needs more memory", file->path,
            file->end);
   }
-  const UChar *known = known_bytes(file);
+  const UChar *known = NULL; /* the bytes of any mapping of the file, maybe a former one */
+  for (const Mapped *other = modules; other && !known; other = other->next)
+    known = other->file == file ? bytes_of(other) : NULL;
   m->bias = bias;
   m->is_mapped = True;
   if (has_ended)

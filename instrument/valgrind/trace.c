@@ -35,23 +35,19 @@ static ULong run;
 static Bool is_forked, may_open = True;
 static char role[FRONTLOAD_ROLE_SIZE];
 
-/* The environment at a program's start names its role, and that of its forked children. */
-static void choose_role(const HChar *otherwise) {
-  const HChar *named = VG_(getenv)(FRONTLOAD_ROLE_VARIABLE);
-  if (named && (!*named || frontload_copy_role(role, named)))
-    return;
-  if (named)
-    warn("%s", FRONTLOAD_ROLE_VARIABLE ": " FRONTLOAD_NO_ROLE);
-  if (otherwise)
-    frontload_copy_role(role, otherwise);
-}
-
 void trace_begin(const HChar *text, const HChar *role_otherwise) {
   struct vki_timespec now;
   VG_(clock_gettime)(&now, VKI_CLOCK_REALTIME);
   pattern = text;
   run = (ULong)now.tv_sec * 1000000000 + now.tv_nsec;
-  choose_role(role_otherwise);
+  /* The environment at a program's start names its role, and that of its forked children. */
+  const HChar *named = VG_(getenv)(FRONTLOAD_ROLE_VARIABLE);
+  if (named && (!*named || frontload_copy_role(role, named)))
+    return;
+  if (named)
+    warn("%s", FRONTLOAD_ROLE_VARIABLE ": " FRONTLOAD_NO_ROLE);
+  if (role_otherwise)
+    frontload_copy_role(role, role_otherwise);
 }
 
 /* The beginning of the file, which is on the disk when it is mapped: counting records costs no
@@ -65,12 +61,6 @@ static Bool moves;
 /* Whether the header can be stored to; call this right before the store. */
 static Bool can_count(void) { return !moves || can_store_to(header); }
 
-/* The name of the trace. A name longer than any path may be is cut, and stays longer than that. */
-static void expand(const HChar *program) {
-  struct text text = text_in(path, sizeof path - MAX_SUFFIX);
-  text_add_pattern(&text, pattern, module_name(program), VG_(getpid)());
-}
-
 /* `error` 0: the header cannot be stored to. */
 static const HChar *reason(UWord error) {
   static HChar number[32];
@@ -80,15 +70,6 @@ static const HChar *reason(UWord error) {
   if (!text)
     VG_(sprintf)(number, "error %lu", error);
   return text ? text : number;
-}
-
-static void warn_of_refusal(UWord error) {
-  if (error == VKI_EACCES)
-    warn("%s: permission denied: the program runs as a user that cannot write into this folder "
-         "(chmod 1777)",
-         path);
-  else
-    warn("%s: cannot create the trace: %s", path, reason(error));
 }
 
 /* Creates a new file: .1, .2... are appended to a name that is taken, by a file or a link. */
@@ -104,7 +85,12 @@ static Int create(void) {
            ++suffix <= FRONTLOAD_TRACE_MAX_SUFFIX);
   if (!sr_isError(made))
     return VG_(safe_fd)(sr_Res(made));
-  warn_of_refusal(sr_Err(made));
+  if (sr_Err(made) == VKI_EACCES)
+    warn("%s: permission denied: the program runs as a user that cannot write into this folder "
+         "(chmod 1777)",
+         path);
+  else
+    warn("%s: cannot create the trace: %s", path, reason(sr_Err(made)));
   return -1;
 }
 
@@ -144,7 +130,9 @@ static void announce(ModuleFile *module, UInt flags) {
 }
 
 static void open_trace(ModuleFile *program) {
-  expand(program->path);
+  /* A name longer than any path may be is cut, and stays longer than that. */
+  struct text name = text_in(path, sizeof path - MAX_SUFFIX);
+  text_add_pattern(&name, pattern, module_name(program->path), VG_(getpid)());
   file = create();
   if (file < 0) {
     state = IMPOSSIBLE;
