@@ -20,8 +20,6 @@
  * --until-*, --for: a command that does not end is measured until it is ready (ready.h). The
  * figures cover all processes that it has started by then. These are then ended, as a person would
  * do it (process_tree.h). The command's exit status does not matter, and is reported as 0.
- *
- * --tty: the command has a terminal of its own (outputs.c), which we empty as it runs.
  */
 #define _GNU_SOURCE
 #include "base/execute.h"
@@ -56,7 +54,8 @@ struct Message {
 };
 
 /* `remedy`: what to do, or NULL. */
-static void fail(const char *remedy, int code, const char *thing, const char *what, int error) {
+_Noreturn static void fail(const char *remedy, int code, const char *thing, const char *what,
+                           int error) {
   fprintf(stderr, "frontload-exec: error: %s: %s%s%s\n", thing, what, error ? ": " : "",
           error ? strerror(error) : "");
   if (remedy)
@@ -64,15 +63,15 @@ static void fail(const char *remedy, int code, const char *thing, const char *wh
   exit(code);
 }
 
-/* The mount namespace that the command enters, or -1. */
-static int openMounts(const char *path) {
-  int mounts = open(path, O_RDONLY | O_CLOEXEC);
-  if (mounts < 0)
-    fail(NULL, EXIT_USAGE, path, "cannot be opened", errno);
-  return mounts;
+static int openFile(const char *path, int flags, const char *remedy, const char *what) {
+  int fd = open(path, flags | O_CLOEXEC, 0666);
+  if (fd < 0)
+    fail(remedy, EXIT_USAGE, path, what, errno);
+  return fd;
 }
 
-/* Enters the namespace, and the folder of the same name: setns(2) goes to the root. */
+/* Enters the namespace, unless it is -1, and the folder of the same name: setns(2) goes to the
+ * root. */
 static bool enterMounts(int mounts) {
   char folder[PATH_MAX];
   return mounts < 0 ||
@@ -89,13 +88,6 @@ static void enterCgroup(const char *folder) {
     fail("give the folder of a control group that you may add processes to", EXIT_USAGE, path,
          "cannot enter the cgroup", errno);
   close(fd);
-}
-
-static int openOutput(const char *path) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0)
-    fail("choose another place with --output", EXIT_USAGE, path, "cannot be written", errno);
-  return fd;
 }
 
 static int parseFd(const char *text) {
@@ -316,7 +308,6 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
   int code = status_of_ended(end.status);
   snprintf(what, sizeof what, "ended before it was ready, with status %d", code);
   fail(NULL, code ? code : 1, w->name, what, 0);
-  return 1;
 }
 
 /* Reads the child's messages. Returns the errno of a failed exec, or 0. Call this once the command
@@ -404,23 +395,22 @@ int main(int argc, char **argv) {
   struct Watch w = {.timeoutMs = DEFAULT_TIMEOUT_MS, .acknowledged = -1};
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
     if (option == 'o')
-      output = openOutput(optarg);
+      output = openFile(optarg, O_WRONLY | O_CREAT | O_TRUNC, "choose another place with --output",
+                        "cannot be written");
     else if (option == 'f')
       output = parseFd(optarg);
     else if (option == 'c')
       cgroup = optarg;
     else if (option == 'm')
-      mounts = openMounts(optarg);
+      mounts = openFile(optarg, O_RDONLY, NULL, "cannot be opened");
     else if (option == 'N')
       w.name = optarg;
     else if (option == 'T')
       w.ready.has_terminal = true;
     else if (option == 'e') {
-      w.ready.enters = true;
       if (!function_parse(optarg, &w.ready.function))
         return usageError(optarg, " is not 0xADDRESS@0xENTRY");
     } else if (option == 'l') {
-      w.ready.listens = true;
       if (!place_parse(optarg, &w.ready.place))
         return usageError(optarg, " is not [ADDRESS:]PORT, with a numeric address");
     } else if (option == 'u') {
@@ -481,7 +471,7 @@ int main(int argc, char **argv) {
 
   int64_t startNs;
   if (watches) {
-    int64_t heldNs = w.ready.enters ? entered_begin(child, &w.ready.function) : 0;
+    int64_t heldNs = w.ready.function.address ? entered_begin(child, &w.ready.function) : 0;
     if (heldNs < 0)
       fail("frontload info tells whether there are hardware breakpoints; or wait for "
            "something else",

@@ -64,8 +64,8 @@ static void for_each_number(const char *folder, void (*visit)(pid_t number, void
 }
 
 struct Found {
-  pid_t *pids;
-  size_t count, max;
+  pid_t pids[MAX_TREE];
+  size_t count;
 };
 
 static void list_children(pid_t thread, void *argument) {
@@ -73,7 +73,7 @@ static void list_children(pid_t thread, void *argument) {
   char path[64], text[MAX_CONTENTS];
   snprintf(path, sizeof path, "/proc/%d/task/%d/children", thread, thread);
   char *next = read_text(path, text, sizeof text);
-  while (next && found->count < found->max) {
+  while (next && found->count < MAX_TREE) {
     char *end;
     long pid = strtol(next, &end, 10);
     if (end == next)
@@ -83,17 +83,17 @@ static void list_children(pid_t thread, void *argument) {
   }
 }
 
-/* Puts up to `max` descendants of this process into `pids`; returns how many. The kernel's lists of
- * children may miss some while others end. */
-static size_t tree_list(pid_t *pids, size_t max) {
-  struct Found found = {pids, 0, max};
+/* The descendants of this process. The kernel's lists may miss some while others end. */
+static struct Found descendants(void) {
+  struct Found found;
+  found.count = 0;
   list_children(getpid(), &found);
   for (size_t next = 0; next < found.count; ++next) {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", pids[next]);
+    snprintf(path, sizeof path, "/proc/%d/task", found.pids[next]);
     for_each_number(path, list_children, &found);
   }
-  return found.count;
+  return found;
 }
 
 void cost_add_ended(struct Cost *cost, const struct rusage *use) {
@@ -145,10 +145,9 @@ static void add_running(struct Cost *cost, pid_t pid) {
 }
 
 void cost_add_running(struct Cost *cost) {
-  pid_t found[MAX_TREE];
-  size_t count = tree_list(found, MAX_TREE);
-  for (size_t i = 0; i < count; ++i)
-    add_running(cost, found[i]);
+  struct Found found = descendants();
+  for (size_t i = 0; i < found.count; ++i)
+    add_running(cost, found.pids[i]);
 }
 
 struct Activity {
@@ -168,23 +167,21 @@ static void add_thread(pid_t thread, void *argument) {
 }
 
 int64_t tree_activity(void) {
-  pid_t found[MAX_TREE];
-  size_t count = tree_list(found, MAX_TREE);
+  struct Found found = descendants();
   struct Activity activity = {0, 0};
-  for (size_t i = 0; i < count && activity.ns >= 0; ++i) {
+  for (size_t i = 0; i < found.count && activity.ns >= 0; ++i) {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", activity.pid = found[i]);
+    snprintf(path, sizeof path, "/proc/%d/task", activity.pid = found.pids[i]);
     for_each_number(path, add_thread, &activity);
   }
   return activity.ns;
 }
 
 bool tree_has_open(const char *name) {
-  pid_t found[MAX_TREE];
-  size_t count = tree_list(found, MAX_TREE);
-  for (size_t i = 0; i < count; ++i) {
+  struct Found found = descendants();
+  for (size_t i = 0; i < found.count; ++i) {
     char folder[64], path[128], target[256];
-    snprintf(folder, sizeof folder, "/proc/%d/fd", found[i]);
+    snprintf(folder, sizeof folder, "/proc/%d/fd", found.pids[i]);
     DIR *open_folder = opendir(folder);
     if (!open_folder)
       continue;
@@ -218,17 +215,16 @@ static bool reap(int patience_ms, void (*meanwhile)(void)) {
 }
 
 bool tree_end(int patience_ms, void (*meanwhile)(void)) {
-  pid_t found[MAX_TREE];
-  size_t count = tree_list(found, MAX_TREE);
-  for (size_t i = 0; i < count; ++i)
-    kill(found[i], SIGTERM);
+  struct Found found = descendants();
+  for (size_t i = 0; i < found.count; ++i)
+    kill(found.pids[i], SIGTERM);
   for (int round = 0; round < MAX_ROUNDS; ++round) {
     if (reap(round ? LAST_PATIENCE_MS : patience_ms, meanwhile))
       return true;
     /* Processes that ignore SIGTERM, or were started since. */
-    count = tree_list(found, MAX_TREE);
-    for (size_t i = 0; i < count; ++i)
-      kill(found[i], SIGKILL);
+    found = descendants();
+    for (size_t i = 0; i < found.count; ++i)
+      kill(found.pids[i], SIGKILL);
   }
   return false;
 }

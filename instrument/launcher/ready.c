@@ -39,7 +39,7 @@ bool function_parse(const char *text, struct Function *function) {
   if (at == text || *at != '@')
     return false;
   function->entry = strtoull(at + 1, &end, 16);
-  return end != at + 1 && !*end;
+  return function->address && end != at + 1 && !*end;
 }
 
 /* The command's load bias. */
@@ -191,20 +191,19 @@ static bool is_listening(const struct Place *place) {
   return ask(AF_INET, place) > 0 || ask(AF_INET6, place) > 0;
 }
 
-enum { POLL_MS = 1 };
-
 static int notify_socket = -1;
 static struct sockaddr_un notify_address;
 static int64_t started_ns, idle_since_ns, last_activity;
 
 bool ready_is_asked_for(const struct Ready *r) {
-  return r->enters || r->listens || r->file || r->output || r->idle_ms || r->notify || r->for_ms;
+  return r->function.address || r->place.port || r->file || r->output || r->idle_ms || r->notify ||
+         r->for_ms;
 }
 
 bool ready_begin(const struct Ready *r) {
   if ((r->output || r->has_terminal) && !outputs_begin(r->has_terminal, r->output))
     return false;
-  if (r->listens && !listening_begin(&r->place))
+  if (r->place.port && !listening_begin(&r->place))
     return false;
   if (!r->notify)
     return true;
@@ -225,7 +224,7 @@ bool ready_enter(const struct Ready *r) {
     snprintf(name, sizeof name, "@%s", notify_address.sun_path + 1);
     setenv("NOTIFY_SOCKET", name, 1);
   }
-  return !r->enters || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
+  return !r->function.address || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
 }
 
 void ready_started(int64_t now_ns) {
@@ -244,17 +243,17 @@ static bool was_notified(void) {
   return false;
 }
 
-void ready_wait(void) { outputs_wait(notify_socket, POLL_MS); }
+void ready_wait(void) { outputs_wait(notify_socket, /*ms=*/1); }
 
 const char *ready_has_come(const struct Ready *r, int64_t now_ns, int64_t *since_ns) {
   *since_ns = now_ns;
-  if (r->enters && was_entered())
+  if (was_entered())
     return "entered";
   if (outputs_have_said())
     return "output";
   if (r->notify && was_notified())
     return "notify";
-  if (r->listens && is_listening(&r->place))
+  if (r->place.port && is_listening(&r->place))
     return "listening";
   if (r->file && access(r->file, F_OK) == 0)
     return "file";

@@ -51,16 +51,14 @@ void outputs_end(void);
 
 /* The awaited events: the first ends the startup. Zero or NULL: not awaited. */
 struct Ready {
-  bool enters;
   struct Function function; /* the command enters it */
-  bool listens;             /* a process that the command has started listens for connections, */
-  struct Place place;       /* here */
-  const char *file;         /* this file exists */
-  const char *output;       /* the command has written this text */
-  int64_t idle_ms;          /* for this time, no thread has run or waited for a disk */
-  bool notify;              /* the command has sent READY=1 to the socket $NOTIFY_SOCKET */
-  int64_t for_ms;           /* this time has passed since exec */
-  bool has_terminal;        /* no event: the command has a terminal of its own */
+  struct Place place; /* a process that the command has started listens for connections here */
+  const char *file;   /* this file exists */
+  const char *output; /* the command has written this text */
+  int64_t idle_ms;    /* for this time, no thread has run or waited for a disk */
+  bool notify;        /* the command has sent READY=1 to the socket $NOTIFY_SOCKET */
+  int64_t for_ms;     /* this time has passed since exec */
+  bool has_terminal;  /* no event: the command has a terminal of its own */
 };
 
 /* Whether any event is awaited, apart from the end of the command. */
