@@ -59,9 +59,7 @@
 #define FRONTLOAD_NOTE_MAX_RANGES 128
 #define FRONTLOAD_NOTE_FRONT_RANGES 16 /* the room of a note that ld.frontload writes */
 
-/* The beginning of a note, up to its ranges. Offsets are given because other languages read this
- * too.
- */
+/* The beginning of a note, up to its ranges, with offsets: other languages read this too. */
 struct frontload_note {
   uint32_t name_size;       /*  0  sizeof FRONTLOAD_NOTE_NAME */
   uint32_t descriptor_size; /*  4  FRONTLOAD_NOTE_DESCRIPTOR_SIZE of its room */

@@ -1,15 +1,12 @@
 /* frontload-lazyfs: shows a folder, read-only, as if every read came from far away.
  *
- *   frontload-lazyfs --latency=MS --parallel=N [--log=FILE] SOURCE MOUNTPOINT
- *
  * Network file systems and lazily loaded container images are slow by latency, not by bandwidth:
  * each read takes as long as a request to a server, and many may be under way at once. `frontload
  * measure --device lazy` starts programs from this file system, without a server. It stays in the
  * foreground, and ends when it is unmounted.
  *
- * --log: reads nothing ahead, and writes a line for each read: offset, size, and path in SOURCE.
- * The kernel caches pages, so the log has the touched pages in the order of first touch: a start
- * can be recorded without root.
+ * The kernel caches pages, so the log of --log has the touched pages in the order of first touch: a
+ * start can be recorded without root.
  *
  * Names, attributes and folders are answered at once, as by an image whose index is at hand.
  */
