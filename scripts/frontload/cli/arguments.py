@@ -169,7 +169,8 @@ def _json_file(not_over: str | None) -> Callable[[str], str]:
         if os.path.isdir(text):
             raise argparse.ArgumentTypeError(f"{text!r} is a folder, not a FILE to write; --json - "
                                              "writes to stdout")
-        if not _can_become_json(text):
+        # A device can be written, too.
+        if os.path.isfile(text) and _start(text).lstrip()[:1] not in (b"", b"{", b"["):
             raise argparse.ArgumentTypeError(f"{text!r} exists and is not JSON, so it is left as "
                                              "it is; --json - writes to stdout")
         if not_over and os.path.isfile(text) and not_over.encode() in _start(text):
@@ -177,13 +178,6 @@ def _json_file(not_over: str | None) -> Callable[[str], str]:
                                              "it is left as it is; --json - writes to stdout")
         return text
     return json_file
-
-
-def _can_become_json(path: str) -> bool:
-    """Whether JSON can be written there without harm: no file yet, JSON, or a device."""
-    if not os.path.isfile(path):
-        return not os.path.isdir(path)
-    return _start(path).lstrip()[:1] in (b"", b"{", b"[")
 
 
 def _start(path: str) -> bytes:
