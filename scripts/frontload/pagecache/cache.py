@@ -38,9 +38,11 @@ _LOADS = 5
 def residency(path: os.PathLike[str] | str) -> "Residency":
     """Which pages of a file are in the page cache; fails where the kernel would not tell."""
     # Here, because it needs numpy, and callers that only ask about eviction do not.
+    from frontload.base.arrays import np
     from frontload.pagecache.residency import Residency
 
-    return Residency.of(*_look(path))
+    size, states = _look(path)
+    return Residency(size, np.frombuffer(states, np.uint8).astype(bool))
 
 
 def _look(path: os.PathLike[str] | str) -> tuple[int, bytes]:

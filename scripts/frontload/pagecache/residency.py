@@ -17,11 +17,6 @@ class Residency:
     size: int
     pages: np.ndarray
 
-    @classmethod
-    def of(cls, size: int, states: bytes) -> "Residency":
-        """From the kernel's bytes (see kernel.resident)."""
-        return cls(size, np.frombuffer(states, np.uint8).astype(bool))
-
     def without(self, other: "Residency") -> "Residency":
         """The pages that are not in another state of the file."""
         return Residency(self.size, self.pages & ~other.pages)
