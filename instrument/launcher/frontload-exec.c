@@ -1,21 +1,13 @@
 /* frontload-exec: runs one command and writes its cost as one line of JSON.
  *
- * Why this is not done in Python: the kernel keeps the peak memory of the image that a process had
- * before exec, so a child of a 100 MB Python process reports at least Python's memory at the fork
- * (ru_maxrss), and copying such a process's page tables is slow and noisy. The parent of a measured
- * program has to be tiny. This one sets a floor of 0.7 MB, less than any dynamically linked program
- * needs.
- *
- * --cgroup: this process enters the cgroup first, and the command inherits it. The bench throttles
- * only the command's reads this way.
+ * The kernel keeps the peak memory of the image that a process had before exec (ru_maxrss). So the
+ * parent of a measured program has to be tiny, not Python. This one sets a floor of 0.7 MB.
  *
  * --mounts: only the command enters the mount namespace, just before exec, so that it is the first
  * to read the files mounted there.
  *
- * The line is written only if the command was started and waited for, so its absence tells a reader
- * that nothing was measured.
- *
- * The figures include children that the command itself waited for, as wait4(2) defines it.
+ * The line is written only if the command was started and waited for. The figures include children
+ * that the command itself waited for, as wait4(2) defines it.
  *
  * --until-*, --for: a command that does not end is measured until it is ready (ready.h). The
  * figures cover all processes that it has started by then. These are then ended, as a person would

@@ -12,11 +12,10 @@
  * difference could not be measured.
  *
  * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, the start-up
- * code of libc calls the resolver, before constructors. A static program has nothing else to
- * relocate; a static-pie has its relative relocations applied before.
+ * code of libc calls the resolver, before constructors.
  *
- * musl knows no IFUNC and refuses to load libraries that have one. There it is a constructor, which
- * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.
+ * musl refuses to load libraries with an IFUNC. There it is a constructor, which comes after
+ * relocation but before main(): better than nothing, and `frontload-run` is better yet.
  */
 #include "base/system_calls.h"
 #include "base/text.h"

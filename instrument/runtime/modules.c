@@ -6,18 +6,14 @@
  *
  *   - a module that is loaded again, at any address, is the same module, and its touches stay.
  *   - a module in another's former place is noticed at its first function whose place the other had
- *     not touched. Functions called before that one are recorded at their next call, or missed if
- *     there is none. A library is missed if all its functions lie where the other had touched ones.
- *     Noticing this would slow down every call.
+ *     not touched. Functions called before may be missed: noticing that would slow down every call.
  *   - the same file loaded twice at once (dlmopen) is one module that moves to and fro: slow, but
  *     each function is recorded once.
  *
- * Data works alike, but most accesses (stacks, the heap) are to no module, and have to be
- * recognised without asking. So pages are remembered as foreign until a module is found around
- * them. If a library is loaded over a foreign page, the data in that page is missed until a
- * function of the library, or data of another page, is touched. Pages of code are remembered
- * likewise if their module cannot be kept, because there are too many or no memory: a call there
- * costs a few instructions more than a recorded one, and no system call.
+ * Data works alike, but most accesses (stacks, the heap) are to no module. So pages are remembered
+ * as foreign until a module is found around them: data of a library loaded there is missed until a
+ * function of the library, or data of another page, is touched. Pages of code whose module cannot
+ * be kept (too many, or no memory) are remembered likewise.
  */
 #include "runtime.h"
 

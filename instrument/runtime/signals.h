@@ -6,11 +6,10 @@
  * Nearly all first touches make nothing, and may be interrupted anywhere.
  *
  * Signals that report a fault of the current instruction stay as the host has them: a blocked one
- * would kill the host, and one that the host has blocked is not ours to unblock. SIGSYS is among
- * them, by which a filter of system calls (SECCOMP_RET_TRAP) hands a call to the program. So an
- * instrumented handler of SIGSYS may come here again in the middle of a first touch. The thread's
- * signal mask tells this: all signals from outside are blocked, but SIGSTKFLT, which Linux never
- * sends, is not. A program that blocks all signals past its C library has blocked that one, too.
+ * would kill the host. SIGSYS is among them, by which SECCOMP_RET_TRAP hands a call to the program.
+ * So an instrumented handler of SIGSYS may come here again in the middle of a first touch. The
+ * thread's signal mask tells this: all signals from outside are blocked, but SIGSTKFLT, which Linux
+ * never sends and a program that blocks all signals past its C library blocks as well, is not.
  */
 #pragma once
 

@@ -5,11 +5,9 @@
  * disk is an error from a system call and never a SIGBUS. (If a file system writes everything to a
  * new place, as btrfs does, that is not enough: see base/file_systems.h.) No descriptor is kept:
  * programs close and reuse descriptors at will. So the first chunks are mapped from the beginning,
- * in a file of their size, and only their blocks are allocated later. A program that has become
- * another user, has left for another root, or has no descriptor left, still has its start recorded.
- * (This needs Linux 5.14.) To grow beyond that, the file is opened again by its path, and is left
- * alone if the path leads to another file by now. If growing fails, the runtime warns once;
- * recorded events stay, and later first touches are only counted.
+ * for programs that become another user, leave for another root, or have no descriptor left (Linux
+ * 5.14). To grow beyond that, the file is opened again by its path, if the path leads to it still.
+ * If growing fails, the runtime warns once; later first touches are only counted.
  */
 #include "base/file_systems.h"
 #include "base/machine.h"

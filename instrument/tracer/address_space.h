@@ -9,11 +9,10 @@
 // thread is ever single-stepped over a breakpoint. Another thread may already have trapped at the
 // same place: it finds the function touched, and only gets its program counter set back.
 //
-// A program that reads its own code sees breakpoints there. If it copies functions and runs a copy,
-// the copy is repaired where it traps. If it reads all of its code, a watchpoint of
-// the processor at the beginning tells, and the breakpoints are taken out. What this cannot hide: a
-// program that reads single functions sees their breakpoints, and every page of code with a
-// function in it becomes private memory of the process.
+// If a program copies functions and runs a copy, the copy is repaired where it traps. If it reads
+// all of its code, a watchpoint of the processor at the beginning tells, and the breakpoints are
+// taken out. A program that reads single functions sees their breakpoints, and every page of code
+// with a function in it becomes private memory of the process.
 #pragma once
 
 #include "program.h"

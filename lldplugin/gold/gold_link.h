@@ -10,8 +10,7 @@
 // It does not sort sections of strings, but merges them into one piece at the beginning of .rodata.
 // Therefore constants get an output section of their own, .rodata.startup. gold puts it into a
 // segment of its own after all other code and constants, next to the data, and the strings in it
-// are those of the objects that startup needs: 122 major faults on cc1 instead of 153. The same for
-// code changes nothing, and for both together costs more (143).
+// are those of the objects that startup needs: 122 major faults on cc1 instead of 153.
 //
 // gold does not report the fate of a section. Of copies, it keeps the first group of a signature. A
 // section that it drops because nothing refers to it (--gc-sections) counts as placed.

@@ -1,7 +1,7 @@
 //===- added_arguments.cpp - what a front adds to lld's command line -------===//
 
 #include "lld/added_arguments.h"
-#include "program/own_files.h"
+#include "program/library_search.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
 //===- library_search.h - where a link finds its libraries -----------------===//
 //
 // A link names libraries as -lNAME. To see beforehand which file that is, this searches the folders
-// of the command line, as linkers do.
+// of the command line, as linkers do. Libraries of ours lie beside our programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,10 +10,17 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
 
 namespace frontload {
+
+/// The archive of the code that prefetches the front inside a program.
+constexpr llvm::StringLiteral prefetchArchive = "libfrontload-prefetch.a";
+
+/// Where a library of ours is: beside the folder that this program was built or installed to.
+llvm::Expected<std::string> findOwnLibrary(llvm::StringRef name);
 
 struct LibrarySearch {
   std::string sysroot;

@@ -12,9 +12,8 @@
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
 // more that is touched, but a megabyte that is not.
 //
-// Beyond the startup set, a user's run first touches sections that the startup set refers to (by
-// calls, and by its virtual tables). These sections follow the front, in the order of the link
-// (docs/layout.md has figures). In the order of callers, or with their callees, it was a bit worse.
+// Beyond the startup set, a user's run first touches sections that the startup set refers to. These
+// sections follow the front, in the order of the link (docs/layout.md has figures).
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,7 +4,7 @@
 #include "frontload_or_empty.h"
 #include "profile/profile_file.h"
 #include "program/diagnostics.h"
-#include "program/own_files.h"
+#include "program/library_search.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"

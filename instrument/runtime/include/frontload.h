@@ -41,16 +41,13 @@
  * and in set-user-id programs, it records nothing and makes no file. If it cannot record a program,
  * it says why in one line on stderr, and the program runs on unaffected. Do not truncate a trace
  * while its program runs: the trace is mapped into that program. A trace is 4 MiB large at first,
- * most of it a hole that takes no room on the disk, so that a program that becomes another user,
- * has no descriptor left, or may not open files any more, still has its start recorded. Nobody but
- * the program's user can read it.
+ * most of it a hole that takes no room on the disk. Only the program's user can read it.
  *
  *     FRONTLOAD_ROLE=renderer
  *
- * beside it gives the traces a role, by which `frontload profile --role renderer` finds them: for
- * programs with several kinds of process. A process has the role of the environment in which its
- * program was started, and a forked child that of its parent. A program that is started with a text
- * that cannot be a role runs unrecorded.
+ * beside it gives the traces a role, by which `frontload profile --role renderer` finds them. A
+ * process has the role of the environment in which its program was started, and a forked child that
+ * of its parent. A program that is started with a text that cannot be a role runs unrecorded.
  *
  * Each function of each module appears once, at its first touch, for each of the ways above in
  * which it is instrumented. A function that was only inlined is recorded at the address of its
