@@ -1,5 +1,5 @@
 """action.yml and templates/startup.yml, for GitHub and GitLab: their script is run as a runner runs
-it, on a small program with a Makefile. Installing packages, which needs the network, is left out."""
+it, on a small program with a Makefile. Installing packages needs the network, and is left out."""
 
 import os
 import re

@@ -49,8 +49,8 @@ TEST(RangesOfPages, AreJoinedWhereTheyAreNear) {
 TEST(RangesOfPages, AreJoinedWhereItSavesARequest) {
   EXPECT_EQ(rangesOf({{3000, 30}, {3066, 30}, {1000, 128}, {1164, 100}}, 3),
             (std::vector<FileRange>{{2996 * notePage, 3102 * notePage},
-                                     {996 * notePage, 1134 * notePage},
-                                     {1160 * notePage, 1270 * notePage}}));
+                                    {996 * notePage, 1134 * notePage},
+                                    {1160 * notePage, 1270 * notePage}}));
 }
 
 // What is touched first stays if there is no room for all: a gap as large as a request stays out.
