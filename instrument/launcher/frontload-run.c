@@ -296,16 +296,16 @@ int main(int argc, char **argv) {
       listPath = optarg;
     else if (option == 'g')
       forgets = true;
-    else if (option == 'w')
-      watched = atoi(optarg);
+    else if (option == 'w' && (watched = atoi(optarg)) <= 0)
+      return usageError("--watch=", "takes the number of a process");
     else if (option == 'l' && (!optarg || strcmp(optarg, "home") == 0)) {
       learns = true;
       takesHome = optarg != NULL;
     } else if (option == 'l')
       return usageError("--learn=", "can only be --learn=home");
-    else if (option != 'd')
+    else if (option != 'd' && option != 'w')
       return usageError(refused(argv), ": unknown option, or a value too many or too few");
-    else if (!(device = device_kind_named(optarg)))
+    else if (option == 'd' && !(device = device_kind_named(optarg)))
       return usageError("--device: ", "is hdd, emmc, ssd, nfs or lazy");
   }
   char **command = argv + optind;

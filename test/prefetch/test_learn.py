@@ -290,6 +290,13 @@ def test_forget(learn, lists, build, run, tmp_path):
         assert not (tmp_path / "state/frontload").exists()
 
 
+def test_what_is_watched_is_a_process(build):
+    found = subprocess.run([build / "bin/frontload-run", "--watch=x", "echo"], text=True,
+                           capture_output=True, check=False)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "takes the number of a process" in found.stderr
+
+
 @needs("pid-namespace")
 def test_the_newest_lists_stay(learn, lists, tmp_path):
     """There are at most 128."""

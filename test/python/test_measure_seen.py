@@ -158,10 +158,9 @@ def test_seen_files_are_evicted(program, cli, tools, tmp_path):
     assert {file["path"]: file["named"] for file in document["files"]}[f"{tmp_path}/shell"] is False
 
 
-def call(name, *, base=None, is_in_folder=False, path=None, arguments=(), environment=(), flags=(),
-         result=0, opened=None) -> Call:
-    return Call(name, base, is_in_folder, path, arguments, environment, frozenset(flags), result,
-                opened)
+def call(name, *, base=None, is_in_folder=False, path=None, arguments=(), flags=(), result=0,
+         opened=None) -> Call:
+    return Call(name, base, is_in_folder, path, arguments, frozenset(flags), result, opened)
 
 
 @pytest.mark.parametrize("line, expected", [
