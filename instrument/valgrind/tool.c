@@ -9,6 +9,7 @@
 #include <pub_tool_aspacemgr.h>
 #include <pub_tool_basics.h>
 #include <pub_tool_clientstate.h>
+#include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcproc.h>
