@@ -93,11 +93,11 @@ void Placing::begin(FrontLink &link) {
 }
 
 std::vector<const char *> Placing::liveNames() const {
-  std::vector<const char *> names;
+  std::vector<const char *> live;
   for (const void *section : sections.sections())
     if (SectionHead head = headOfSection(section); head.isLive())
-      names.push_back(head.name.data());
-  return names;
+      live.push_back(head.name.data());
+  return live;
 }
 
 Placing::Current Placing::recognize(const lld::StringMatcher *matcher) {

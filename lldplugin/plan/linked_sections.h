@@ -61,22 +61,23 @@ public:
       : link(l), placement(l.placement()), behind(l.outputsBehind().all()) {}
   /// Calls `visit` with each section that has one of the `names`, and with the number of its name,
   /// in the order of the objects and of their section tables.
-  void forEach(ArrayRef<const char *> names, function_ref<void(const Piece &, uint32_t)> visit);
+  void forEach(llvm::ArrayRef<const char *> names,
+               llvm::function_ref<void(const Piece &, uint32_t)> visit);
 
 private:
   struct Output {
     uint32_t number; ///< from 1
     bool isBehind;   ///< behind the front
   };
-  Output outputOf(StringRef name);
+  Output outputOf(llvm::StringRef name);
   template <class ELFT>
-  void forEachOf(const ElfObject<ELFT> &object, uint32_t number, ArrayRef<NumberedName> names,
-                 function_ref<void(const Piece &, uint32_t)> visit);
+  void forEachOf(const ElfObject<ELFT> &object, uint32_t number, llvm::ArrayRef<NumberedName> names,
+                 llvm::function_ref<void(const Piece &, uint32_t)> visit);
 
   const FrontLink &link;
   const Placement &placement;
   const std::vector<std::string> behind; ///< output sections that are not worth a place
-  StringMap<Output> outputs;
+  llvm::StringMap<Output> outputs;
 };
 
 } // namespace frontload
