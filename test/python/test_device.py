@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -93,6 +94,17 @@ def test_throttle_version_1(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [living]
     alone = Throttle(1, tmp_path, "7:1", iops=20, bytes_per_second=None)
     assert alone._limits() == {"blkio.throttle.read_iops_device": "7:1 20"}
+
+
+@needs("throttle")
+def test_a_process_outlives_its_throttle():
+    """A command may leave a process behind, such as one that watches its start."""
+    version, parent = throttle.hierarchy(Path("/proc/self/mountinfo").read_text())
+    with subprocess.Popen(["sleep", "60"]) as left:
+        with Throttle(version, parent, "7:0", iops=150, bytes_per_second=None) as limited:
+            (limited.folder / "cgroup.procs").write_text(str(left.pid))
+        assert not limited.folder.exists() and left.poll() is None
+        left.kill()
 
 
 def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):

@@ -17,8 +17,8 @@ constexpr DeviceProfile smallDevice = deviceThatReads(32);
 class OneSegment : public StartModel {
 public:
   explicit OneSegment(uint64_t pages, bool isExecutable = false,
-                      const DeviceProfile &device = smallDevice)
-      : StartModel(device, pages * page,
+                      const DeviceProfile &profile = smallDevice)
+      : StartModel(profile, pages * page,
                    FileSegment{0, 0, pages * page, pages * page, isExecutable}) {}
 
   void readPage(uint64_t number) { read(number * page); }

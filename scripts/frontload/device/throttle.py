@@ -65,7 +65,10 @@ class Throttle:
         return self
 
     def __exit__(self, *problem) -> None:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # what a start leaves running goes on without limits
+            for member in (self.folder / "cgroup.procs").read_text("ascii").split():
+                (self._parent / "cgroup.procs").write_text(member, "ascii")
+        with suppress(OSError):  # the next throttle removes what is left
             self.folder.rmdir()
         if self._enabled:
             (self._parent / "cgroup.subtree_control").write_text("-io", "ascii")
