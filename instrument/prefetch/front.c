@@ -149,10 +149,10 @@ static void cut_ranges(struct ranges *ranges, uint64_t size) {
  * at once, which gives the fewest requests. It is then asked for again in small pieces, which cost
  * nothing if the large one was read as a whole, and otherwise fill in the rest.
  *
- * A front of 10.7 MB, cold, ext4 with 128 KiB readahead, 150 requests and 80 MB a second: 0.71 s and
- * 70 major faults without a prefetch; in pieces of 128 KiB 0.62 and 11, 256 KiB 0.27, 1 MiB 0.21,
- * 2 MiB 0.44 and 36. Where the largest request is 128 KiB, pieces of 1 MiB alone leave 32 of 40
- * faults, and these with 128 KiB after them 10. madvise(MADV_POPULATE_READ) waits, 0.50 s. */
+ * A front of 10.7 MB, cold, ext4 with 128 KiB readahead, 150 requests and 80 MB a second: 0.71 s
+ * and 70 major faults without a prefetch; in pieces of 128 KiB 0.62 and 11, 256 KiB 0.27, 1 MiB
+ * 0.21, 2 MiB 0.44 and 36. Where the largest request is 128 KiB, pieces of 1 MiB alone leave 32 of
+ * 40 faults, and these with 128 KiB after them 10. madvise(MADV_POPULATE_READ) waits, 0.50 s. */
 enum { LARGE_PIECE = 1 << 20, SMALL_PIECE = 128 << 10 };
 
 /* Far more than any front. A hostile file must not keep us busy, nor fill the memory. */
