@@ -9,7 +9,6 @@ fetched, and the build's own files and fingerprints stay as they are.
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -63,9 +62,9 @@ def links(program: str, stack: ExitStack, diagnostics: Diagnostics) -> list[Link
 
 def _manifest(cargo: str, sources: Path, name: str) -> str:
     """The manifest of the package that has this program."""
-    said = subprocess.run([cargo, "metadata", "--offline", "--no-deps", "--format-version=1"],
-                          cwd=sources, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    packages: Sequence[dict] = json.loads(said.stdout)["packages"] if said.returncode == 0 else ()
+    result = run([cargo, "metadata", "--offline", "--no-deps", "--format-version=1"],
+                 directory=str(sources))
+    packages: Sequence[dict] = () if result.status else json.loads(result.stdout)["packages"]
     return next((package["manifest_path"] for package in packages
                  for target in package["targets"]
                  if target["name"] == name and "bin" in target["kind"]),

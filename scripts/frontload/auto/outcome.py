@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 DISK = "hdd"  # fronts are judged on this device
 # A front is worth it if reads take at most this share of their time.
 _LESS_TIME = 0.9
-# Memory alone is worth a front if the peak falls to this share, and by so many bytes.
+# Memory alone is worth a front if the peak falls to this share, and by this number of bytes.
 _LESS_MEMORY, _LEAST_MEMORY = 0.9, 1_000_000
 
 
@@ -153,7 +153,7 @@ class Outcome:
 
 
 def _is_worth_it(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    return is_less(before, after) and _seconds(after) <= _LESS_TIME * _seconds(before)
+    return _seconds(before) > 0 and _seconds(after) <= _LESS_TIME * _seconds(before)
 
 
 def is_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

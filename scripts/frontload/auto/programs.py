@@ -8,16 +8,18 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
+from frontload.base.arrays import np
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
 from frontload.elf import front
 from frontload.elf.loading import read_loading, read_start
+from frontload.elf.symbols import UNDEFINED
 
 _COMPILERS = re.compile(r"GCC: \([^)]*\) ([\d.]+)|(clang|rustc) version ([\d.]+)|(Go|ghc)\b")
 _NOT_PROGRAMS = (".o", ".so", ".a", ".ko", ".obj", ".dwo", ".lo", ".rlib", ".rmeta", ".pcm", ".gch")
@@ -43,7 +45,6 @@ class Program:
     packed_relocations: bool
     has_front: bool
     machine: str
-    exported: int  # symbols that libraries and plugins can use
 
 
 def look(path: os.PathLike[str] | str) -> Program:
@@ -68,18 +69,16 @@ def look(path: os.PathLike[str] | str) -> Program:
         stripped=read.symbols is None or read.debug is not None,
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
-        has_front=front.has_front(read), machine=loading.machine,
-        exported=_exported(path))
+        has_front=front.has_front(read), machine=loading.machine)
 
 
-def _exported(path: os.PathLike[str] | str) -> int:
-    try:
-        with open(path, "rb") as file:
-            section = ELFFile(file).get_section_by_name(".dynsym")
-            return 0 if not isinstance(section, SymbolTableSection) else sum(
-                symbol["st_shndx"] != "SHN_UNDEF" for symbol in section.iter_symbols())
-    except Exception:  # see elf/contents.py
-        return 0
+def exported(path: os.PathLike[str] | str) -> int:
+    """How many symbols of a linked file libraries and plugins can use; 0 if its table of them is
+    damaged."""
+    symbols = elf.read(path).dynamic_symbols
+    with suppress(Failure):
+        return int(np.count_nonzero(symbols.section != UNDEFINED)) if symbols else 0
+    return 0
 
 
 def _comments(path: os.PathLike[str] | str) -> list[str]:

@@ -131,7 +131,7 @@ def _refuse_another(plain: str, outcome: Outcome) -> None:
     for one, other, what in (
             (before.kind, again.kind, "is a"),
             (before.position_independent, again.position_independent, "position-independent:"),
-            (*_far_apart(before.exported, again.exported), "exports symbols:"),
+            (*_far_apart(*map(programs.exported, (before.path, plain))), "exports symbols:"),
             (set(dependencies.names(before.path)), set(dependencies.names(plain)), "needs")):
         if one != other:
             said, now = ((", ".join(sorted(each)) or "nothing") if isinstance(each, set) else each
