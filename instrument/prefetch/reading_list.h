@@ -73,7 +73,7 @@ bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *
 
 /* The same for process 1, as a container's program is: a child that wait(2) does not report, unless
  * asked for clones. It sleeps after the work until the kernel ends it with process 1, because
- * nobody would reap it. `work` must not exec, which would make it a usual child. False in other
+ * no process would reap it. `work` must not exec, which would make it a usual child. False in other
  * processes. */
 bool run_beside_process_1(const char *name, bool keeps_stderr, void (*work)(void *),
                           void *argument);

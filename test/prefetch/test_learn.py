@@ -250,7 +250,7 @@ def test_a_full_disk_keeps_the_old_list(build, run, tmp_path):
 
 @needs("pid-namespace", "mounts")
 def test_a_home_that_is_read_only(build, run, tmp_path):
-    """The command runs, and nobody watches it."""
+    """The command runs, and is not watched."""
     start = shlex.join([*process_1(True), str(build / "bin/frontload-run"), "--verbose", "--learn",
                         "--", "echo", "it runs"])
     result = run("unshare", "--mount", "sh", "-ec",

@@ -395,9 +395,9 @@ def build_with_sections(folder: Folder, output: str, training: Training) -> tupl
         # The copied programs are built already, by the same Makefile.
         cc, cxx = _settings_of_sections(folder)
         make = f"make -C {shlex.quote(copy)}"
-        anew = (f"{make} clean && {make}" if folder.has_clean or folder.system == "autotools"
-                else f"{make} -B")
-        given = f"cp -a {shlex.quote(built)} {shlex.quote(copy)} && {anew} {cc} {cxx}"
+        again = (f"{make} clean && {make}" if folder.has_clean or folder.system == "autotools"
+                 else f"{make} -B")
+        given = f"cp -a {shlex.quote(built)} {shlex.quote(copy)} && {again} {cc} {cxx}"
     if given is None:
         return ()
     program = os.path.join(copy, os.path.relpath(output, built)).replace(f"/{LIBTOOL_FOLDER}/", "/")

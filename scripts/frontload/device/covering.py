@@ -137,7 +137,7 @@ class Covering:
 
     def cover(self, whole: Iterable[Path] = ()) -> None:
         """Puts each copy in the place of its file, for this process and those that it starts. Of
-        folders that were copied as a `whole`, the folder: nobody is told what is read in a folder
+        folders that were copied as a `whole`, the folder: inotify reports no reads in a folder
         where each file is a mount of its own."""
         folders = list(whole)
         inside = {file for folder in folders for file in self.files if folder in file.parents}

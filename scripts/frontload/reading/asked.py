@@ -26,7 +26,7 @@ from frontload.reading.listing import PAGE, ReadingList
 FRONT, NOTE, LIST, LEARNT, ALL = "front", "note", "list", "learnt", "all"
 _TITLES = {FRONT: "the front", NOTE: "its note, of another linker",
            LEARNT: "learnt on this machine", ALL: "all of these"}
-_MAX_NAME = 64  # instrument/launcher/learnt_list.c
+_MAX_NAME = 64  # instrument/prefetch/learnt_list.c
 _MAX_SHOWN = 5
 Share = TypedDict("Share", {
     "by": str,  # front; note (of another linker); list; learnt; or all of these
@@ -121,7 +121,7 @@ def shares(asked: Sequence[Asked], report: Report, touched: Sequence[tuple[int, 
 
 
 def show(found: Shares, names: int) -> None:
-    """A table of who asks for how much, and what nobody asks for."""
+    """A table of what each asks for, and the names that none of them asks for."""
     table = console.table("a start asks for", "names", "pages", "MB", numbers=range(1, 4))
     for row in found["by"]:
         console.add_row(table, _TITLES.get(row["by"]) or os.path.basename(row["list"] or ""),
