@@ -36,7 +36,8 @@ def find(words: Sequence[str], called: str, diagnostics: Diagnostics) -> Launche
     """The program that a command starts; `called` is the file of the command's first word."""
     diagnostics.note(f"{words[0]} is no program of its own build: running it once under strace, "
                      "to see which program it starts")
-    roots = {_root(os.path.dirname(os.path.realpath(called))), _root(os.getcwd())}
+    roots = list(dict.fromkeys((_root(os.path.dirname(os.path.realpath(called))),
+                                _root(os.getcwd()))))
     with scratch_folder("frontload-auto.") as scratch:
         log = scratch / "calls"
         watching = strace.watching(("execve", "chdir", "fchdir"), log, "-f", "-v", "-s",
@@ -57,7 +58,7 @@ def find(words: Sequence[str], called: str, diagnostics: Diagnostics) -> Launche
                     program, found = os.path.realpath(path), call
                     break
     if found is None:
-        raise Failure(f"{words[0]}: starts no program that lies below {' or '.join(sorted(roots))}",
+        raise Failure(f"{words[0]}: starts no program that lies below {' or '.join(roots)}",
                       note="name the program, and write {} in its place in the command: --program "
                       f"APP -- {words[0]} {{}} ...")
     environment = dict(each.split("=", 1) for each in found.environment if "=" in each)
@@ -76,7 +77,7 @@ def _root(folder: str) -> str:
                      if any((each / name).exists() for name in _VERSIONED)), path))
 
 
-def _is_own(path: str, roots: set[str]) -> bool:
+def _is_own(path: str, roots: Sequence[str]) -> bool:
     real = os.path.realpath(path)
     return (any(os.path.commonpath((real, root)) == root for root in roots)
             and not programs.is_of_system(real) and os.path.isfile(real) and programs.is_elf(real))
