@@ -1,11 +1,14 @@
 """The frontload command as installed and as built: help, exit codes, streams, environment."""
 
+import fcntl
 import os
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
-from frontload.base import files
+from frontload.base import errors, files
 from frontload.machine import linkers, probes
 
 FRONTLOAD = [sys.executable, "-m", "frontload"]
@@ -93,6 +96,18 @@ def test_names_are_escaped_on_a_terminal(monkeypatch, capfdbinary):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     files.write_output(None, b"a\x1b[31m\xff\tb\n")
     assert capfdbinary.readouterr().out == b"a\\x1b[31m\\udcff\tb\n"
+
+
+def test_a_terminal_breaks_no_path(tmp_path):
+    """Messages are broken between words there; commands, which are indented, can be copied."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 30, 0, 0))
+    message, command = "frontload: note: see /a/path/that/is/whole", "     cmake -S /a -B /a/build"
+    with open(theirs, "w") as terminal, open(tmp_path / "file", "w") as file:
+        assert errors.folded(message, terminal) == "frontload: note: see\n  /a/path/that/is/whole"
+        assert errors.folded(command, terminal) == command
+        assert errors.folded(message, file) == message
+    os.close(ours)
 
 
 def test_progress_is_for_terminals(link, tmp_path):

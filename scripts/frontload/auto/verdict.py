@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from frontload.auto.linker_options import REPLACED
 from frontload.auto.outcome import Outcome, Plan, is_less
 from frontload.auto.own_libraries import SEARCHED
 from frontload.base import console, files
-from frontload.base.errors import count, percent, printable
+from frontload.base.errors import count, folded, percent
 from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 
 if TYPE_CHECKING:
@@ -138,13 +139,11 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
                      f"{_read_ahead(outcome.measurement)} KiB ahead; they do on devices that read "
                      "less ahead")
     lines += [f"missing: {each.what}: {each.why}; {each.remedy}" for each in outcome.missing]
-    for line in lines:
-        print(printable(line))
-    print()
-    advice.show(folder, found, lambda line: print(printable(line)))
-    print(printable(f"to start with, copy the profile of this trial there: {plan.profile}"))
-    print()
-    print(printable(sentence(plan, outcome)))
+    lines.append("")
+    advice.show(folder, found, lines.append)
+    for line in (*lines, f"to start with, copy the profile of this trial there: {plan.profile}", "",
+                 sentence(plan, outcome)):
+        print(folded(line, sys.stdout))
 
 
 def _same(same: bool | None) -> str:
@@ -176,7 +175,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
                                                      for each in (one, other)))
                          for label, name, scale in (("major faults", "major_faults", 1),
                                                     ("MB read", "read_bytes", 1e6),
-                                                    ("runs read", "read_runs", 1))]
+                                                    ("extents read", "read_runs", 1))]
             rows.append((f"{condition}: {unit}", *(show_time(each["wall_ns"]["mean"], unit)
                                                   for each in (one, other))))
     if outcome.prediction is not None:

@@ -8,6 +8,8 @@ import math
 import os
 import signal
 import sys
+import textwrap
+from typing import TextIO
 
 EXIT_OK = 0
 EXIT_VERDICT = 1  # the work was done and the answer is no
@@ -70,6 +72,16 @@ def printable(text: str) -> str:
                    for c in text)
 
 
+def folded(line: str, stream: TextIO) -> str:
+    """`printable`, and for a terminal broken between words, so that paths stay whole. Commands are
+    indented, and stay in one line to be copied."""
+    text = printable(line)
+    if not stream.isatty() or text.startswith(" "):
+        return text
+    return textwrap.fill(text, os.get_terminal_size(stream.fileno()).columns or 80,
+                         subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """`1 run`, `2 runs`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
@@ -94,7 +106,7 @@ def _say(kind: str, message: str) -> None:
     global _last_kind
     belongs_to_error = kind == "note" and _last_kind == "error"
     if kind == "error" or belongs_to_error or not _is_quiet:
-        print(f"frontload: {kind}: {printable(message)}", file=sys.stderr)
+        print(folded(f"frontload: {kind}: {message}", sys.stderr), file=sys.stderr)
     if not belongs_to_error:  # an error may have several notes
         _last_kind = kind
 

@@ -78,8 +78,8 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         near = self._nearest_options()
         note = f"did you mean {', '.join(near)}? " if near else ""
-        self.exit(EXIT_USAGE, f"{self.prog}: error: {errors.printable(message)}\n"
-                              f"{self.prog}: note: {note}see {self.prog} --help\n")
+        self.exit(EXIT_USAGE, errors.folded(f"{self.prog}: error: {message}", sys.stderr) +
+                  f"\n{self.prog}: note: {note}see {self.prog} --help\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Like argparse, but names the nearest choice."""

@@ -1,11 +1,12 @@
 """The output of frontload measure: a table for each condition, and what being cold costs."""
 
 import math
+import sys
 from statistics import median
 from typing import TYPE_CHECKING
 
 from frontload.base import console
-from frontload.base.errors import count, printable
+from frontload.base.errors import count, folded, printable
 from frontload.machine.host import Host
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD
 from frontload.measure.measurement import Measurement
@@ -42,8 +43,10 @@ def print_report(measurement: Measurement) -> None:
         console.show(_table(measurement, condition))
         print()
     _print_costs(measurement)
-    print(f"{machine(measurement)}.\nCounts are medians, MB are 10^6 bytes, times are means with "
-          "their 95% confidence interval,\nratios and differences are paired by round.")
+    for line in (f"{machine(measurement)}.", "Counts are medians, MB are 10^6 bytes, times are "
+                 "means with their 95% confidence interval. Ratios and differences are paired by "
+                 "round."):
+        print(folded(line, sys.stdout))
     if plan.ready and plan.ready.can_be_seen:
         watching = median(run.sample.watching_us for run in measurement.runs)
         print(printable(f"A start is over when the program {plan.ready}; to see that cost "
@@ -105,7 +108,7 @@ def _table(measurement: Measurement, condition: str) -> "Table":
     variants = measurement.plan.variants
     seen = [figures(measurement.of(variant.name, condition)) for variant in variants]
     unit = time_unit(min(figure["wall_ns"]["mean"] for figure in seen))
-    headings = ["variant", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
+    headings = ["variant", "major\nfaults", "minor\nfaults", "MB\nread", "ex-\ntents",
                 "peak\nRSS MB", unit, "95%\ninterval"]
     if len(variants) > 1:
         headings.append(f"time /\n{printable(variants[0].name)}")

@@ -244,7 +244,7 @@ def _device_options(args: argparse.Namespace) -> list[str]:
 
 def _show(document: "Prediction") -> None:
     is_compared = len(document["variants"]) > 1
-    headings = ["variant", "device", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
+    headings = ["variant", "device", "major\nfaults", "minor\nfaults", "MB\nread", "extents\nread",
                 "requests", "seconds"]
     if is_compared:
         headings.append(f"times as fast\nas {document['variants'][0]['name']}")

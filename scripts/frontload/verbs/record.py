@@ -41,9 +41,7 @@ ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is th
 def make_parser() -> Parser:
     parser = Parser(
         "frontload record",
-        usage="%(prog)s [-o DIR] [--data | --all-files | --with trace|runtime] [--module NAME]... "
-              "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
-              "-- COMMAND...",
+        usage="%(prog)s [OPTION]... -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT)
     parser.add_argument("-o", "--output", metavar="DIR", type=file_only,
