@@ -20,9 +20,9 @@ language = "en"
 extensions = ["myst_parser", "plain_markdown"]
 
 # Sphinx looks through every folder that is not excluded: of the repository only a few have pages.
-PAGES = ("README.md", "CONTRIBUTING.md", "docs", "examples")
+PAGES = (*(path.name for path in ROOT.glob("*.md")), "docs", "examples")
 root_doc = "docs/index"
-include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "examples/**/README.md"]
+include_patterns = ["*.md", "docs/**.md", "examples/**/README.md"]
 exclude_patterns = [path.name for path in ROOT.iterdir() if path.name not in PAGES] + ["docs/site"]
 
 # The anchors that code-hosting services make of headings: links to them are checked.

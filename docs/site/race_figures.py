@@ -1,5 +1,5 @@
 """The picture of the techniques in docs/cold-starts.md, for each theme: the seconds in the first
-table of docs/race.md, which bench/table wrote.
+table of docs/reference/race.md, which bench/table wrote.
 """
 
 from pathlib import Path
@@ -85,6 +85,6 @@ def draw(race: dict[str, dict[str, float]], theme: Theme) -> bytes:
 
 def pages(root: Path) -> dict[Path, bytes]:
     """The pictures of the comparison."""
-    race = read((root / "docs/race.md").read_text(encoding="utf-8"))
+    race = read((root / "docs/reference/race.md").read_text(encoding="utf-8"))
     return {root / f"docs/cold-starts/comparison.{theme.name}.svg": draw(race, theme)
             for theme in THEMES.values()}

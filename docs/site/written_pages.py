@@ -35,7 +35,7 @@ class Declared(NamedTuple):
 
 PAGES = (
     Declared("profile-format", "scripts/frontload/profile/format.py", "The startup profile"),
-    Declared("reading-list", "scripts/frontload/reading/listing.py", "The reading list"),
+    Declared("reading-list", "scripts/frontload/reading/listing.py", "The prefetch list"),
     Declared("trace-format", "instrument/format/frontload_trace.h", "The trace"),
     Declared("note-format", "instrument/format/frontload_note.h", "The note of the front"),
     Declared("front-report-json", "lldplugin/plan/front_report.h", "The report of a link"),
@@ -120,7 +120,7 @@ def page(declared: Declared, source: str) -> str:
     return "\n".join([
         f"# {declared.title}", "",
         f"<!-- {Path(__file__).relative_to(ROOT)} wrote this page from {declared.source} -->", "",
-        f"Declared in {link}, which says:", "", text, "",
+        f"Declared in {link}:", "", text, "",
         *(["## Declarations", "", f"```{language}", code, "```", ""] if code else [])])
 
 
@@ -165,7 +165,7 @@ def main() -> int:
         stale += [(path, None) for path in COMMANDS.glob("*.md") if path not in wanted]
     for path, written in stale:
         if args.check:
-            print(f"{path.relative_to(ROOT)}: is not what its source says: run scripts/docs",
+            print(f"{path.relative_to(ROOT)}: is not what its source has: run scripts/docs",
                   file=sys.stderr)
         else:
             write(path, written)

@@ -1,4 +1,4 @@
-/* The Frontload note, version 3: which parts of a linked file a start needs, told in the file
+/* The Frontload note, version 3: which parts of a linked file a start needs, noted in the file
  * itself.
  *
  * ld.frontload writes the front into the note. Other linkers pass a blank note through, from an

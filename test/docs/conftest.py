@@ -9,8 +9,8 @@ from compiled import kept
 from linking import check_run
 from places import ROOT
 
-SOURCES = [ROOT / part for part in ("README.md", "CONTRIBUTING.md", "docs", "examples",
-                                    "scripts/frontload/__init__.py")]
+SOURCES = [*ROOT.glob("*.md"), *(ROOT / part for part in (
+    "docs", "examples", "scripts/frontload/__init__.py"))]
 
 
 @pytest.fixture(scope="session")

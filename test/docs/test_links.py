@@ -71,8 +71,8 @@ def test_markdown_links_to_files_that_exist():
 
 def test_files_that_contributors_are_sent_to_exist():
     """By the end of their paths, as the page names them."""
-    named = re.findall(r"`([\w./-]+\.(?:py|cpp|c|h|md|txt|toml|cmake))`",
-                       (ROOT / "CONTRIBUTING.md").read_text())
+    text = "".join((ROOT / name).read_text() for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"))
+    named = re.findall(r"`([\w./-]+\.(?:py|cpp|c|h|md|txt|toml|cmake))`", text)
     tops = ("bench", "cmake", "docs", "instrument", "lldplugin", "scripts", "test", "tools")
     there = [f"/{path}" for top in tops for path in (ROOT / top).rglob("*")]
     there += [f"/{path}" for path in ROOT.iterdir()]

@@ -95,3 +95,16 @@ def test_nothing_lies_loose_beside_the_rooms(top):
     files = (path for path in (ROOT / top).rglob("*") if path.is_file())
     there = {path.relative_to(ROOT / top).parts[0] for path in files}
     assert there == {*TOPS[top], "CMakeLists.txt"}
+
+
+def test_the_diagram_of_the_architecture_shows_these_rooms():
+    """A room stands one step to the right of those of its folder that it uses."""
+    lines = []
+    for top, rooms in TOPS.items():
+        steps: dict[str, int] = {}
+        for room, used in rooms.items():
+            steps[room] = max((steps[other] + 1 for other in used if other in steps), default=0)
+        groups = (" ".join(room for room in rooms if steps[room] == step)
+                  for step in sorted(set(steps.values())))
+        lines.append(f"{top + ':':12}{' → '.join(groups)}\n")
+    assert "".join(lines) in (ROOT / "ARCHITECTURE.md").read_text()

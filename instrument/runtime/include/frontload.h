@@ -7,7 +7,7 @@
  *     -finstrument-functions-after-inlining    clang; best: only functions that really exist
  *     -finstrument-function-entry-bare         clang; the smallest code
  *     -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores
- *                                              clang; data, too (see below)
+ *                                              clang; also data (see below)
  *
  * and link it with the runtime. libc has hooks of its own, which do nothing, so the runtime has to
  * come before libc. If no trace appears, this is the reason.
@@ -39,7 +39,7 @@
  * A relative path counts from the folder in which the program was started. The runtime never
  * writes to a file that exists: it appends ".1", ".2", ... to the name. Without FRONTLOAD_TRACE,
  * and in set-user-id programs, it records nothing and makes no file. If it cannot record a program,
- * it says why in one line on stderr, and the program runs on unaffected. Do not truncate a trace
+ * it prints why in one line on stderr, and the program runs on unaffected. Do not truncate a trace
  * while its program runs: the trace is mapped into that program. A trace is 4 MiB large at first,
  * most of it a hole that takes no room on the disk. Only the program's user can read it.
  *

@@ -127,7 +127,7 @@ def reference_page(page: Page) -> str:
 
 def reference_index(pages: list[Page]) -> str:
     return "\n".join([
-        "# Commands", "", "What each command says with `--help`; the man pages have the same.", "",
+        "# Commands", "", "What each command prints with `--help`, as its man page does.", "",
         *(f"- [{page.name}]({page.file_name}.md): {page.summary}" for page in pages), ""])
 
 

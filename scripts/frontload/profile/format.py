@@ -18,7 +18,7 @@ and merge it:
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
 Line 1 is the magic and the major version: 6 if an entry is inlinable (see `touched`), otherwise 5
-if there are generations (see below) or an entry says which kept runs touched it (see `runs`),
+if there are generations (see below) or an entry has the kept runs that touched it (see `runs`),
 otherwise 4 if one has a spread (see `step`), otherwise 3 if one has a stretch (see `touched`),
 otherwise 2. Each version has what those before it have, so
 older profiles are read as they are. A reader refuses any other major version. Every line, including
@@ -46,7 +46,7 @@ stand before the first entry, and a reader ignores keys it does not know.
                one, with their weights added. They are the 64 of the newest generations and, within
                one, with the smallest ids, in that order
     blocks:HASH:NAME[:FILE] only of functions whose basic blocks are known, a line for each: which
-               of them how many runs touched (block_counts.py says how). A reader of any version
+               of them how many runs touched (block_counts.py has the rule). A reader of any version
                that does not know these lines passes over them
 
 A line with TABs is an entry. Each name has one, of six or seven fields:
@@ -103,7 +103,7 @@ Names are bytes, and never empty. Backslash, TAB, newline, the other control byt
 0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`. The same
 holds for `program`.
 
-Counts do not say whether the runs that touched one name touched another, too. Kept runs do: what
+Counts do not say whether the runs that touched one name also touched another. Kept runs do: what
 the same runs touch is laid out together, and a linker can tell what a run that was trained would
 read. Since they are those with the smallest ids, which are hashes, they are a sample of all runs
 that is the same whatever has been merged with what.
@@ -112,17 +112,17 @@ Merging adds the runs, also those of each octave, and takes the lowest position 
 most bytes and the most windows touched. A function is inlinable if it is in all. The stretch of
 several runs is the shortest that holds theirs. There is none if a run knows how many bytes it
 touched and has none, or if it would be longer than 16 KiB: then the name was touched in other
-places, too. So a stretch that is lost does not come back. Of the kept runs, the first 64 remain.
+places. So a stretch that is lost does not come back. Of the kept runs, the first 64 remain.
 Merging is associative and commutative: the same traces give the same bytes in any order, and in any
 partition into partial profiles.
 
-A *generation* is the runs of one build, or of one day, under its label (generations.py says what
+A *generation* is the runs of one build, or of one day, under its label (generations.py has what
 that may be, and which of two is newer). A run of each generation counts as two runs of the
 generation before: of three generations, a run of the newest counts as four, and `9@2,0,1` are two
-such runs and one of the oldest. The header's `runs` and `data-runs` count in this way, too, and so
+such runs and one of the oldest. The header's `runs` and `data-runs` also count in this way, and so
 do the weights of kept runs. So what newer builds touch no more fades, and a reader who does not
 merge needs to know nothing of it, but that such a name may have gone from the program as well. How
-a name is touched, its rank, spread and bytes, is what the newest generation that touched it says,
+a name is touched, its rank, spread and bytes, is what the newest generation that touched it has,
 alone. Leaving out the oldest generations, with the names that only they touched, and merging may
 come in any order.
 """

@@ -1,6 +1,6 @@
-"""The reading list: the pages of all files that a start touches, in the order of their first touch.
+"""The prefetch list: the pages of all files that a start touches, in order of first touch.
 
-This declares the format. A reading list is a text file, which can be merged:
+This declares the format. A prefetch list is a text file, which can be merged:
 
     frontload-files 1
     runs 2
@@ -13,7 +13,7 @@ This declares the format. A reading list is a text file, which can be merged:
     <TAB>0+4096<TAB>14<TAB>2<TAB>read
 
 Line 1 is the magic and the version; a reader refuses any other version. Every line, including the
-last, ends in a newline. Empty lines and lines that start with `#` mean nothing. `runs` says how
+last, ends in a newline. Empty lines and lines that start with `#` mean nothing. `runs` is how
 many starts the list was made from; a list from startup profiles is one start. Up to 8 header lines
 `probe` name an offset and a path: if the pages there are in memory, nothing of the list need be
 asked for. The writer of a list chooses them, evenly in the order of first touch, and sorts them. A
@@ -21,7 +21,7 @@ merged list has its own. A line `learn yes` before them makes a program that the
 learn its starts. A reader ignores other header lines, `key value`, which all stand before the first
 file.
 
-A line `file` begins a file. It says what the file was when it was recorded, or when the list was
+A line `file` begins a file. It has what the file was when it was recorded, or when the list was
 made from a startup profile, so that a reader leaves one alone that has changed since:
 
     path      absolute, without links, with the escapes of a startup profile (\\\\ \\t \\n \\xNN)
@@ -29,7 +29,7 @@ made from a startup profile, so that a reader leaves one alone that has changed 
     changed   when its contents were last changed, in seconds and nanoseconds
     build-id  of an ELF file, in hexadecimal digits; - if it has none
     sha256    of the contents, in hexadecimal digits, if it was asked for. What asks for the files
-              does not look at it; it tells a file that was only written again from a changed one
+              does not look at it; it distinguishes a file that was only written again
 
 The lines that begin with a TAB are what starts touch of that file, by offset, none of them
 overlapping:

@@ -24,7 +24,7 @@ File = TypedDict("File", {
     "read": str | None,  # pages, as extents `first+number` separated by spaces
     "touched": str | None,  # the same of granules of 16 bytes
     # Pages that a start can ask for beforehand: by the front (or another linker's note), and by the
-    # reading lists given; `unasked_bytes`: read, and in neither
+    # prefetch lists given; `unasked_bytes`: read, and in neither
     "front": str | None, "listed": str | None, "unasked_bytes": int | None,
     "major_faults": int | None, "minor_faults": int | None, "read_bytes": int | None,
     "touched_bytes": int | None})
