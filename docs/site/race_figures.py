@@ -1,56 +1,38 @@
-"""The picture of the techniques in docs/cold-starts.md, for each theme: the seconds in the first
-table of docs/reference/race.md, which bench/table wrote.
+"""The picture of the techniques in docs/cold-starts.md, for each theme, with the seconds of
+docs/race.json.
 """
 
+import json
 from pathlib import Path
 
 import canvas
 from canvas import THEMES, Theme
 
-# The rows of a race, by the beginning of their names, as the comparison calls them.
+# The rows of a race, as the comparison calls them.
 TECHNIQUES = {
-    "lld": "lld, as it is",
-    "gcc PGO": "gcc PGO",
-    "the same with `-flto`": "gcc PGO with LTO",
-    "clang PGO": "clang PGO, split functions",
-    "lld, order of an LLVM temporal profile": "LLVM's temporal profile",
-    "lld `--bp-startup-sort=function`": "lld's balanced partitioning",
-    "BOLT": "BOLT, order of first calls",
-    "lld, order file of exact first calls": "order file of first calls",
-    "lld, the whole file read first": "the whole file read first",
-    "**ld.frontload**": "a front",
-    "**ld.frontload `--front-prefetch`**": "a front, prefetched",
+    "default": "lld, as it is",
+    "gcc-pgo": "gcc PGO",
+    "gcc-pgo-lto": "gcc PGO with LTO",
+    "clang-pgo": "clang PGO, split functions",
+    "temporal": "LLVM's temporal profile",
+    "bp-startup": "lld's balanced partitioning",
+    "bolt": "BOLT, order of first calls",
+    "order": "order file of first calls",
+    "order+relr": "the same, packed relocations",
+    "preread": "the whole file read first",
+    "front": "a front",
+    "front+prefetch": "a front, prefetched",
 }
 OURS = ("a front", "a front, prefetched")
 PROGRAMS = {"cc1": "clang, 207 MB", "cpython": "CPython", "git": "git", "wasm-tools": "wasm-tools"}
-UNKNOWN = "—"
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|\n ").split("|")]
-
-
-def _technique(name: str) -> str | None:
-    """The longest beginning of a row's name decides: "lld" begins many."""
-    if name in TECHNIQUES:
-        return TECHNIQUES[name]
-    fitting = [begin for begin in TECHNIQUES if begin in ("BOLT", "gcc PGO", "clang PGO")
-               and name.startswith(begin + ",")]
-    return TECHNIQUES[fitting[0]] if fitting else None
-
-
-def read(markdown: str) -> dict[str, dict[str, float]]:
-    """The seconds in the first table of a race's page, by program and technique."""
-    lines = [line for line in markdown.partition("\n## ")[0].splitlines() if line.startswith("|")]
-    programs = _cells(lines[0])[1:]
-    found: dict[str, dict[str, float]] = {program: {} for program in programs}
-    for line in lines[2:]:
-        name, *cells = _cells(line)
-        if technique := _technique(name):
-            for program, cell in zip(programs, cells, strict=True):
-                if cell != UNKNOWN:
-                    found[program][technique] = float(cell)
-    return found
+def read(result: dict) -> dict[str, dict[str, float]]:
+    """The computed seconds on a slow disk, by program and technique."""
+    return {workload["name"]: {
+        TECHNIQUES[variant["name"]]: variant["slow_by_requests_ns"] / 1e9
+        for variant in workload["variants"] if variant["name"] in TECHNIQUES}
+        for workload in result["workloads"]}
 
 
 def draw(race: dict[str, dict[str, float]], theme: Theme) -> bytes:
@@ -85,6 +67,6 @@ def draw(race: dict[str, dict[str, float]], theme: Theme) -> bytes:
 
 def pages(root: Path) -> dict[Path, bytes]:
     """The pictures of the comparison."""
-    race = read((root / "docs/reference/race.md").read_text(encoding="utf-8"))
+    race = read(json.loads((root / "docs/race.json").read_text(encoding="utf-8")))
     return {root / f"docs/cold-starts/comparison.{theme.name}.svg": draw(race, theme)
             for theme in THEMES.values()}

@@ -81,8 +81,8 @@ def declarations(source: str, name: str) -> str:
 
 
 def _escaped(paragraph: str) -> str:
-    """Prose in which nothing is taken for Markdown, but `code`."""
-    parts = re.split(r"(`[^`]*`)", paragraph)
+    """Prose in which nothing is taken for Markdown, but `code` and *words*."""
+    parts = re.split(r"(`[^`]*`|(?<!\w)\*\w+(?: \w+)*\*(?!\w))", paragraph)
     special = r"[\\*<>\[\]]|(?<!\w)_|_(?!\w)"
     return "".join(part if index % 2 else re.sub(special, r"\\\g<0>", part)
                    for index, part in enumerate(parts))
