@@ -1,5 +1,5 @@
 """A process 1 of one's own, that looks after orphans or does not: whether there is a process that
-asks for a reading list depends on that. Needs the ability pid-namespace."""
+asks for a prefetch list depends on that. Needs the ability pid-namespace."""
 
 
 def process_1(reaps: bool) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ A strip is a file from its first byte to its last; read bytes are dark. Of bench
 has a strip. Of bench/start, each way to start has a strip for each of the files with the most
 reads; the other files are summed up below.
 
-The pictures have no background of their own, and their text is a grey that is legible on white and
+The pictures have no background of their own, and their text is a gray that is legible on white and
 on black, because pages of both themes show them.
 """
 

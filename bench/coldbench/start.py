@@ -1,4 +1,4 @@
-"""bench/start: the effect of a reading list on the start of any command, all of its files cold.
+"""bench/start: the effect of a prefetch list on the start of any command, all of its files cold.
 
 The files that the command opens lie on a separate device. The command starts from there as it is,
 with all of its files requested as a whole, with a list of its touches (frontload record
@@ -52,7 +52,7 @@ class Start:
 def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/start", description="Start a command with all of its files cold: as it is, "
-        "with its files read as a whole, and with a reading list (needs root).")
+        "with its files read as a whole, and with a prefetch list (needs root).")
     parser.add_argument("--devices", metavar="KIND,...",
                         help=f"where its files lie (default {','.join(DEVICES)})")
     parser.add_argument("--file-system", choices=cold_device.FILE_SYSTEMS,

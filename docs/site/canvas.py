@@ -1,4 +1,4 @@
-"""What the pictures of the documentation and of the bench share: colours, light and dark,
+"""What the pictures of the documentation and of the bench share: colors, light and dark,
 matplotlib set up so that the same figures give the same bytes, and how a figure becomes SVG.
 """
 
@@ -28,7 +28,7 @@ class Theme:
     pale_ink: str
     grid: str
     unread: str
-    of_report: dict[str, str]  # the report's colours: what a start touched, and why
+    of_report: dict[str, str]  # the report's colors: what a start touched, and why
 
 
 _LIGHT, _DARK = ({name: pair[place] for name, pair in (report.PARTS | report.CAUSES).items()}

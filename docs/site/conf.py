@@ -28,7 +28,7 @@ exclude_patterns = [path.name for path in ROOT.iterdir() if path.name not in PAG
 # The anchors that code-hosting services make of headings: links to them are checked.
 myst_heading_anchors = 4
 nitpicky = True
-# Code with … in it is coloured as far as that can be.
+# Code with … in it is colored as far as that can be.
 suppress_warnings = ["misc.highlighting_failure"]
 # Options begin with two hyphens, which are not to become a dash.
 smartquotes = False

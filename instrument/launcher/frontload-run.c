@@ -6,7 +6,7 @@
  * The command is exec'd, so its process id, exit status and signals are its own. The program is
  * prefetched first: while its front is being read, its libraries are found.
  *
- * --files: a reading list names the parts of all files that a startup reads
+ * --files: a prefetch list names the parts of all files that a startup reads
  * (prefetch/reading_list.h). A detached process asks for them while the command starts. Most runs
  * with a list do not come as far as main(): see early_start.c.
  *
@@ -153,7 +153,7 @@ static struct learnt_list learnt;
 
 static void tellProblem(int error) {
   fprintf(stderr, "frontload-run: warning: %s: %s\n", listPath,
-          error == -EBADMSG  ? "is no reading list of version 1"
+          error == -EBADMSG  ? "is no prefetch list of version 1"
           : error == -ENODEV ? "is not a regular file"
                              : strerror(-error));
 }
@@ -251,7 +251,7 @@ const char help[] =
     "other command just runs.\n"
     "\n"
     "options:\n"
-    "  --files=LIST   ask for what this reading list names (frontload record --all-files)\n"
+    "  --files=LIST   ask for what this prefetch list names (frontload record --all-files)\n"
     "  --learn        watch this start, and ask for what earlier ones have touched; --learn=home\n"
     "                 also learns files in home folders that are not the program's own. Lists are\n"
     "                 in $XDG_STATE_HOME/frontload (default: ~/.local/state/frontload)\n"

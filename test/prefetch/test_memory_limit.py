@@ -148,7 +148,7 @@ def test_in_a_cgroup(program, asked, calls, build, limited, limit):
 
 @needs("mounts", "tmp-on-disk")
 def test_a_list_in_a_cgroup(asked, calls, build, tmp_path, limited):
-    """The same of a reading list; how much that leaves is said."""
+    """The same of a prefetch list; how much that leaves is said."""
     file, of_start, size, most = tmp_path / "file", tmp_path / "app.files", 10 * MIB, 4 * MIB
     file.write_bytes(os.urandom(size))
     status = file.stat()

@@ -1,4 +1,4 @@
-"""Where files lie on a device, and what a reading list makes of it."""
+"""Where files lie on a device, and what a prefetch list makes of it."""
 
 import errno
 import os

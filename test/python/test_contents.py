@@ -1,4 +1,4 @@
-"""Reading lists of files that were written again."""
+"""Prefetch lists of files that were written again."""
 
 import os
 

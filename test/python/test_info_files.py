@@ -1,4 +1,4 @@
-"""frontload info FILE: traces, startup profiles and reading lists, as plain text and as JSON."""
+"""frontload info FILE: traces, startup profiles and prefetch lists, as plain text and as JSON."""
 
 import json
 
@@ -120,7 +120,7 @@ def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
                                                 3: listing.Touch(2, 2, BOTH)}})
     (tmp_path / "l").write_bytes(listing.to_bytes(made))
     lines = shown(cli, "--all", tmp_path / "l")
-    assert lines[:3] == [f"{tmp_path / 'l'}: reading list of 2 runs", "files: 2",
+    assert lines[:3] == [f"{tmp_path / 'l'}: prefetch list of 2 runs", "files: 2",
                          "touched bytes: 8,199"]
     assert [line.split() for line in lines[-6:]] == [
         ["/b", "4,103", "7", "12,295", "2"], ["/a", "4,096", "4,096", "36,864", "1"],
@@ -147,7 +147,7 @@ def test_names_from_files_are_escaped(cli, tmp_path):
 
 @pytest.mark.parametrize(("content", "what"), [
     (b"\x7fELF",
-     "neither a trace, nor a startup profile, nor a reading list (at byte 0)"),
+     "neither a trace, nor a startup profile, nor a prefetch list (at byte 0)"),
     (TraceWriter().module(1, "/a").event(1).to_bytes()[:-3], "truncated inside slot 2 (at byte"),
     (b"frontload-startup-profile 2\nprogram a\nruns 1\nfunction\t\n", ":4: "),
     (b"frontload-files 1\nruns 1\nfile\t/a\t1\n", ":3: is neither a file"),

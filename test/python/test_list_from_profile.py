@@ -1,4 +1,4 @@
-"""Reading lists that are made from startup profiles, for builds that were never recorded."""
+"""Prefetch lists that are made from startup profiles, for builds that were never recorded."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""frontload predict of whole starts: reading lists, and what is said of their files."""
+"""frontload predict of whole starts: prefetch lists, and what is said of their files."""
 
 import json
 import os
@@ -100,10 +100,10 @@ def test_lists_and_traces_are_not_mixed(cli, lists, tmp_path):
     (path,) = lists(start(1))
     (tmp_path / "app.fltrace").write_bytes(b"FLTRACE")
     for options, said in (
-            (["--recorded", "app", path], "--recorded: is not for reading lists"),
+            (["--recorded", "app", path], "--recorded: is not for prefetch lists"),
             (["--variant", "a=app", path], "--variant: is not"),
             (["--warm-seconds", "1", path], "--warm-seconds: is not"),
-            ([path, tmp_path / "app.fltrace"], "is a reading list"), ([], "no input")):
+            ([path, tmp_path / "app.fltrace"], "is a prefetch list"), ([], "no input")):
         assert said in cli("predict", *options, code=2).err
 
 

@@ -1,4 +1,4 @@
-"""Reading lists: their format, how they are recorded, and what frontload-run makes of them."""
+"""Prefetch lists: their format, how they are recorded, and what frontload-run makes of them."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def test_pages_that_follow_each_other_are_one_range():
 
 
 @pytest.mark.parametrize(("data", "said"), [
-    (b"", "is no reading list"), (b"frontload-files 2\n", "is no reading list of version 1"),
+    (b"", "is no prefetch list"), (b"frontload-files 2\n", "is no prefetch list of version 1"),
     (b"frontload-files 1\n" + FILE, "how many runs"), (HEAD + FILE + b"\t0+4096", "was cut"),
     (HEAD + FILE + FILE, "the same file again"),
     (HEAD + b"file\ta\t1\t1.000000000\t-\n", "absolute"),
@@ -128,7 +128,7 @@ def test_the_verb(cli, tmp_path):
     assert first == cli("files", other, one).out and "\t0+4096\t0\t3\tboth\n" in first
     assert '"rank": 0' in cli("files", one, "--json", "-").out
     one.unlink()
-    assert "has no reading list" in cli("files", tmp_path / "lists", code=2).err
+    assert "has no prefetch list" in cli("files", tmp_path / "lists", code=2).err
 
 
 def test_an_image_builder_has_a_range_a_line(cli, tmp_path):
@@ -355,7 +355,7 @@ def test_what_is_in_memory_costs_no_process(build, strace, run, files, tmp_path)
 
 @needs("tmp-on-disk")
 @pytest.mark.parametrize(("contents", "said"), [
-    (b"", "is no reading list"), (HEAD + FILE + b"\t0+1", "was cut"),
+    (b"", "is no prefetch list"), (HEAD + FILE + b"\t0+1", "was cut"),
     (HEAD + FILE + b"\t9999+1\t0\t1\tmap\n", ":4: a range that cannot be"),
     (HEAD + b"file\tx\n", ":3: a file that cannot be")])
 def test_a_bad_list_is_said_and_the_command_runs(replay, contents, said):

@@ -29,7 +29,7 @@ struct Extent {
 static constexpr uint64_t notedPage = 4096;
 /// Reading more takes longer than another request, on a disk of 150 requests and 80 MB a second.
 static constexpr uint64_t maxGap = 512 << 10;
-/// The largest request that the prefetch makes, and one where no pages are neighbours in memory:
+/// The largest request that the prefetch makes, and one where no pages are neighbors in memory:
 /// the kernel divides it at 128 segments.
 static constexpr uint64_t maxRequest = 1 << 20, maxScattered = maxRequest / 2;
 
@@ -69,7 +69,7 @@ static uint64_t bytesByFaults(ArrayRef<PageRange> pages) {
 }
 
 /// Joins extents where bytes and requests together cost least: a request as much as `request`
-/// bytes. As many requests are made as are between those with pages that are all neighbours in
+/// bytes. As many requests are made as are between those with pages that are all neighbors in
 /// memory, and with none. Extents ascend.
 static std::vector<Extent> joinedCheaply(ArrayRef<Extent> extents, uint64_t request) {
   constexpr uint64_t maxJoined = 8 << 20; // bounds the time

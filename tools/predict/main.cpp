@@ -1,7 +1,7 @@
 //===- main.cpp - frontload-predict: the cost of a layout ------------------===//
 //
 // Predicts the cost of a layout without a cold machine, a slow device, or the right to use either:
-// the traces have the touches, the file their places, and the models the behaviour of the kernel.
+// the traces have the touches, the file their places, and the models the behavior of the kernel.
 // This file holds the command line.
 //
 //===----------------------------------------------------------------------===//
@@ -43,7 +43,7 @@ static cl::opt<std::string> prefetchedOption(
         "--front-prefetch"));
 static cl::opt<std::string> listedOption(
     "listed", cl::value_desc("file"), cl::cat(category),
-    cl::desc("What a reading list asks for of BINARY before it runs, behind --prefetched=front: a "
+    cl::desc("What a prefetch list asks for of BINARY before it runs, behind --prefetched=front: a "
              "file as for --whole-start"));
 static cl::opt<bool> listOption("list-devices", cl::cat(category),
                                 cl::desc("Show the devices and their figures"));
@@ -64,7 +64,7 @@ static cl::opt<std::string> minMatchOption(
 static cl::opt<std::string> wholeStartOption(
     "whole-start", cl::value_desc("file"), cl::cat(category),
     cl::desc("Show what a start costs with all of its files, which this file names "
-             "(frontload predict makes it of a reading list)"));
+             "(frontload predict makes it of a prefetch list)"));
 
 static cl::list<std::string> deviceOption(
     "device", cl::value_desc("name"), cl::cat(category), cl::CommaSeparated,
@@ -189,7 +189,7 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
 static std::vector<FileOfStart> filesOfStart(const std::string &path) {
   std::unique_ptr<MemoryBuffer> text = readInput(path, readableNote);
   return orExit(readWholeStart(text->getBuffer()), path + ": ",
-                "frontload predict makes it of a reading list");
+                "frontload predict makes it of a prefetch list");
 }
 
 /// Prints the costs as JSON of the schema "frontload-predict/1".

@@ -50,7 +50,7 @@ struct Question {
   std::vector<DeviceProfile> devices;
   std::vector<FileRange> prefetched;
   bool isAskedBefore;               ///< prefetched by another program, which then executes this one
-  std::vector<TouchedPages> listed; ///< asked for then, by a reading list
+  std::vector<TouchedPages> listed; ///< asked for then, by a prefetch list
 };
 
 struct Prediction {

@@ -111,7 +111,7 @@ def _of_flags(folder: Folder, found: Looked) -> None:
 def _lto(words: list[str], kind: str, found: Looked) -> None:
     if not any(_LTO.match(word) for word in words) or "-fno-lto" in words:
         return
-    found.lto = ("link-time optimisation by clang: lld does it, with a section for each function"
+    found.lto = ("link-time optimization by clang: lld does it, with a section for each function"
                  if kind == "clang" else
                  "obstacle: -flto of gcc: lld cannot link its objects; leave it out, or build with "
                  "clang, or link with gold and frontload order --linker gold")

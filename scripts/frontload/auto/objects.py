@@ -3,7 +3,7 @@
 With -ffunction-sections and -fdata-sections each function and datum has a section of its own.
 Without them an object's functions are one section, `.text`, which a linker can only move as a
 whole: the front then contains everything that shares a section with startup code. Link-time
-optimisation always makes a section for each function and datum.
+optimization always makes a section for each function and datum.
 """
 
 import os
@@ -31,7 +31,7 @@ class Sections:
     data: int = 0
     shared_data: int = 0
     objects: int = 0
-    bitcode: int = 0  # objects for link-time optimisation
+    bitcode: int = 0  # objects for link-time optimization
 
     @property
     def separate_functions(self) -> bool:

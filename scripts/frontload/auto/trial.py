@@ -58,7 +58,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
     with ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder("frontload-auto."))
         link_map = str(scratch / "plain.map")
-        diagnostics.note(f"linking {plan.program} again, as {link.source} says")
+        diagnostics.note(f"linking {plan.program} again, by {link.source}")
         plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
                                                   scratch, diagnostics))
         _refuse_another(plain, outcome)
@@ -136,8 +136,8 @@ def _refuse_another(plain: str, outcome: Outcome) -> None:
         if one != other:
             said, now = ((", ".join(sorted(each)) or "nothing") if isinstance(each, set) else each
                          for each in (one, other))
-            raise Failure(f"{before.path}: {what} {said}, but linked again, as "
-                          f"{outcome.link.source} says, {now}", code=EXIT_VERDICT,
+            raise Failure(f"{before.path}: {what} {said}, but linked again, by "
+                          f"{outcome.link.source}, {now}", code=EXIT_VERDICT,
                           note=relink.WATCH)
 
 

@@ -77,12 +77,12 @@ ENVIRONMENT = {
                         "for report pydantic, too",
     "FRONTLOAD_TRACE": "where a program linked with libfrontload-rt writes its traces; if it is "
                        "not set, the program records nothing",
-    "FRONTLOAD_ROLE": "the role of a process, which its trace says; --role sets it",
+    "FRONTLOAD_ROLE": "the role of a process, which its trace has; --role sets it",
     "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds; see its --help",
     "FRONTLOAD_DEBUG": "1: show the Python traceback of an unexpected failure (exit status 70)",
     "PATH": "where Frontload looks for linkers, compilers, valgrind, perf and strace",
     "TMPDIR": "where temporary files go (default: /tmp)",
-    "COLUMNS, NO_COLOR, TERM": "the width of tables, and whether they have colours"}
+    "COLUMNS, NO_COLOR, TERM": "the width of tables, and whether they have colors"}
 # For system errors in any verb.
 _ELSEWHERE = "make room there, or choose another place; TMPDIR says where temporary files go"
 _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _ELSEWHERE,

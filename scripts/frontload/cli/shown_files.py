@@ -1,4 +1,4 @@
-"""What is in traces, startup profiles and reading lists, printed."""
+"""What is in traces, startup profiles and prefetch lists, printed."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from frontload.reading import listing
 
 SCHEMA = "frontload-show/1"
-TRACE, PROFILE, LIST = "trace", "startup profile", "reading list"
-_MAX_FILES = 15  # in a reading list's table
+TRACE, PROFILE, LIST = "trace", "startup profile", "prefetch list"
+_MAX_FILES = 15  # in a prefetch list's table
 _UNKNOWN = "not known"
 _NO_LABEL = "(no label)"
 
@@ -61,9 +61,9 @@ def _describe(path: str) -> tuple[str, Mapping[str, Any], Iterable[object]]:
         found = listing.read(path)
         return LIST, listing.describe(found), listing.entries(found)
     raise BadData(path, "is empty" if not start else
-                  "is neither a trace, nor a startup profile, nor a reading list", offset=0,
+                  "is neither a trace, nor a startup profile, nor a prefetch list", offset=0,
                   note="frontload record makes traces, frontload profile startup profiles, and "
-                  "frontload files reading lists")
+                  "frontload files prefetch lists")
 
 
 def _of_trace(document: "touch_names.Summary") -> str:

@@ -1,7 +1,7 @@
 """Copies that take the places of files, for this process and its children.
 
 The copies lie in a folder of their own, in the same relative places, so that a program finds its
-neighbours ($ORIGIN). Mounts of single files, in a private mount namespace, put each copy in the
+neighbors ($ORIGIN). Mounts of single files, in a private mount namespace, put each copy in the
 place of its file.
 """
 

@@ -2,7 +2,7 @@
 
 The moments between the phases of a start are calls of known functions. Hardware breakpoints watch
 for them, because nothing may write into the program's pages (a uprobe does, and so changes which
-pages fault). A breakpoint holds an address of the process, so addresses must not be randomised.
+pages fault). A breakpoint holds an address of the process, so addresses must not be randomized.
 This module executes the same command, stops it before its first instruction, reads the addresses,
 and ends it. Nothing of the program has run then.
 

@@ -83,7 +83,7 @@ def _loading(command: Sequence[str], until: str | None, missing: list[Missing]) 
     except OSError as problem:
         why = f"{problem.filename}: {problem.strerror}"
         remedy = ("allow ptrace and personality; in a container: --cap-add=SYS_PTRACE, and a "
-                  "seccomp profile that lets personality switch address randomisation off")
+                  "seccomp profile that lets personality switch address randomization off")
     missing.append(Missing("phases after exec", why, remedy))
     return None
 

@@ -24,7 +24,7 @@ def choose(path: str, given: str | None) -> Importer:
         raise Failure(f"{path}: is empty", code=EXIT_DATA, note="make it again")
     if len(head) == _HEAD:
         head = head[:head.rfind(b"\n") + 1] or head
-    found = [importer for importer in FORMATS.values() if importer.recognises(head)]
+    found = [importer for importer in FORMATS.values() if importer.recognizes(head)]
     if given is None:
         if len(found) != 1:
             raise Failure(f"{path}: {_what(found)}", code=EXIT_DATA,

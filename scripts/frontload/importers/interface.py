@@ -99,13 +99,13 @@ class Importer:
     """One format.
 
     made_by: the command that makes such a file, for notes
-    recognises: whether a file that starts with these whole lines can only be of this format
+    recognizes: whether a file that starts with these whole lines can only be of this format
     read: the runs of an input; bad contents raise BadData
     """
 
     name: str
     made_by: str
-    recognises: Callable[[bytes], bool]
+    recognizes: Callable[[bytes], bool]
     read: Callable[[Source], Iterable[NamedRun]]
 
     @property

@@ -152,11 +152,11 @@ def _read(source: Source) -> Iterator[NamedRun]:
     yield from _Reader(source).runs()
 
 
-def _recognises(head: bytes) -> bool:
+def _recognizes(head: bytes) -> bool:
     if head.startswith(DATA_MAGIC):
         return True
     first = next((line for line in head.splitlines() if line and not line.startswith(b"#")), b"")
     return bool(_sample(first) or perf_script.frame(first))
 
 
-PERF = Importer("perf", "perf script --no-demangle -F +pid -i perf.data > FILE", _recognises, _read)
+PERF = Importer("perf", "perf script --no-demangle -F +pid -i perf.data > FILE", _recognizes, _read)

@@ -150,7 +150,7 @@ def _run(source: Source, number: int, weight: int, names: Iterable[bytes]) -> Na
     return run
 
 
-def _recognises(head: bytes) -> bool:
+def _recognizes(head: bytes) -> bool:
     if head.startswith((_INDEXED, *_RAW)):
         return True
     found = head.splitlines()
@@ -159,4 +159,4 @@ def _recognises(head: bytes) -> bool:
 
 
 TEMPORAL = Importer("llvm-temporal", "llvm-profdata merge --text default.profraw -o FILE",
-                    _recognises, _read)
+                    _recognizes, _read)

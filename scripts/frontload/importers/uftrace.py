@@ -110,11 +110,11 @@ def _run(source: Source, functions: Iterable[tuple[bytes, int | None]]) -> Named
     return run
 
 
-def _recognises(head: bytes) -> bool:
+def _recognizes(head: bytes) -> bool:
     first = next((line for line in head.splitlines() if line), b"")
     return bool(first.startswith(_DUMP_BEGINS) or _RECORD.fullmatch(first)
                 or _REPLAY_BEGINS.fullmatch(first) or _WITHOUT_ORDER.fullmatch(first))
 
 
-UFTRACE = Importer("uftrace", "uftrace dump --demangle=no -d uftrace.data > FILE", _recognises,
+UFTRACE = Importer("uftrace", "uftrace dump --demangle=no -d uftrace.data > FILE", _recognizes,
                    _read)

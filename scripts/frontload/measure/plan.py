@@ -4,7 +4,7 @@ variant  one program (or one way to call it) among those that are compared; the 
 round    one run of every variant; comparisons are made within rounds
 
 Rounds come in pairs. The first of a pair runs the variants in a shuffled order (from a fixed seed),
-the second in reverse: a machine that slowly speeds up or down favours no variant.
+the second in reverse: a machine that slowly speeds up or down favors no variant.
 """
 
 import os

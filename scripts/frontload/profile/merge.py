@@ -376,7 +376,7 @@ def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:
 
 def _together(processes: list[tuple[Binary, TouchedNumbers]]
               ) -> list[tuple[Binary, TouchedNumbers]]:
-    """The processes of a run in their order, neighbours of one binary joined: a run may have
+    """The processes of a run in their order, neighbors of one binary joined: a run may have
     thousands, and most of them touch the same."""
     return [(group[0][0], together([each for _, each in group]))
             for _, found in groupby(processes, lambda process: process[0].path)

@@ -1,1 +1,1 @@
-"""The reading list: what a start reads of all its files. Its format, and how it is recorded."""
+"""The prefetch list: what a start reads of all its files. Its format, and how it is recorded."""

@@ -1,7 +1,7 @@
 """What starts ask for of a file before they need it, for `check`, `predict` and `report`.
 
 The file's note has its front, or, if another linker made it, what `frontload finish` has noted. A
-reading list is given, or is one that `frontload-run --learn` keeps. As at a start, a list counts
+prefetch list is given, or is one that `frontload-run --learn` keeps. As at a start, a list counts
 only if the file is still as it was listed.
 """
 

@@ -1,6 +1,6 @@
 """Where the bytes of a file lie on its device, as far as its file system reports it.
 
-A disk reads neighbouring bytes without a movement, and the kernel makes one request of reads that
+A disk reads neighboring bytes without a movement, and the kernel makes one request of reads that
 follow each other there, even of two files.
 
 We ask by ioctl(FS_IOC_FIEMAP), Documentation/filesystems/fiemap.rst. It needs no rights but to open

@@ -1,4 +1,4 @@
-"""Reading lists of files that were written again with the same contents.
+"""Prefetch lists of files that were written again with the same contents.
 
 A list identifies a recorded file by size and time. An image that is built again, or a package that
 is installed again, has the same contents with another time. The build-id of an ELF file shows this,

@@ -1,4 +1,4 @@
-"""Reading lists from startup profiles: of builds that were never recorded.
+"""Prefetch lists from startup profiles: of builds that were never recorded.
 
 frontload-predict finds what a start with a profile touches of one file
 (tools/predict/startup_pages.h says how). This pairs profiles with files, and makes a list of them.

@@ -199,9 +199,9 @@ def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
     lines = data.split(b"\n")
     if lines[0].startswith(PROFILE_MAGIC):
         raise BadData(path, "is a startup profile", note="give its program with --binary, to make "
-                      "a reading list of it")
+                      "a prefetch list of it")
     if lines[0] != b"%s %d" % (MAGIC, VERSION):
-        raise BadData(path, f"is no reading list of version {VERSION}", line=1, note=_NOTE)
+        raise BadData(path, f"is no prefetch list of version {VERSION}", line=1, note=_NOTE)
     if lines.pop():
         raise BadData(path, "the last line has no end: it was cut", line=len(lines) + 1, note=_NOTE)
     found = ReadingList()
@@ -266,7 +266,7 @@ def find(paths: Iterable[str]) -> list[str]:
         if os.path.isdir(path):
             inside = sorted(name for name in os.listdir(path) if name.endswith(SUFFIX))
             if not inside:
-                raise Failure(f"{path}: has no reading list (*{SUFFIX})", note=_NOTE)
+                raise Failure(f"{path}: has no prefetch list (*{SUFFIX})", note=_NOTE)
             found += [os.path.join(path, name) for name in inside]
         else:
             found.append(path)

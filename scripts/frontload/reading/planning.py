@@ -1,6 +1,6 @@
 """The cost of a start with all of its files, and which of them to mend first, by frontload-predict.
 
-For one start or several programs' starts, each with its reading list and its weight. The document
+For one start or several programs' starts, each with its prefetch list and its weight. The document
 has the schema "frontload-predict-starts/1".
 
 Seconds are a latency for each request that the program waits for and for each range of a list (or
@@ -168,4 +168,4 @@ def touched(start: ReadingList, file: File) -> list[list[int]]:
 
 
 def _ask(*arguments: str) -> Any:
-    return ask_predictor(*arguments, evidence="the reading list")
+    return ask_predictor(*arguments, evidence="the prefetch list")

@@ -49,7 +49,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
     traces: of any of the programs, from `frontload record` with and without --data
     maps: of links of any of the programs
     binaries: linked files that are no longer where they were recorded
-    lists: reading lists, by path
+    lists: prefetch lists, by path
     """
     page_size = min((file.page_size for recording in recordings for file in recording.files),
                     default=4096)

@@ -4,7 +4,7 @@ The page's text and tables are written here, by a template that escapes every st
 pictures are drawn in the browser, by d3 and template/picture.js, from data inside the page. So the
 page can also be read, printed and searched without scripts.
 
-d3 draws SVG, whose colours follow the theme of the page and stay sharp in print. It comes from the
+d3 draws SVG, whose colors follow the theme of the page and stay sharp in print. It comes from the
 Python package mpld3, or from Debian's node-d3, which is the same version 5.
 (For the 10,000 events of a large report plotly took 2.7 s to open from 2.6 MB, bokeh 0.7 s from
 1.1 MB, and d3 0.2 s from 0.7 MB.)

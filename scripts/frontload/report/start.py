@@ -24,7 +24,7 @@ class Start:
     recording: Recording
     places: list[Places]
     touched: list[Spans | None]
-    listed: list[Spans | None]  # what given reading lists ask for; None without lists
+    listed: list[Spans | None]  # what given prefetch lists ask for; None without lists
     lost: int  # touched bytes whose places are unknown
     waste: list[Waste | None]
     events: Events

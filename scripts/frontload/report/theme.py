@@ -1,6 +1,6 @@
-"""The colours of a report's page, light and dark."""
+"""The colors of a report's page, light and dark."""
 
-# Colours that people who do not see red and green as different can tell apart (after Okabe and Ito,
+# Colors that people who do not see red and green as different can tell apart (after Okabe and Ito,
 # "Color Universal Design", 2008); red is left for backward reads.
 PARTS = {"wasted": ("#e0a458", "#a8753a"), "touched": ("#0b4f9c", "#6aa9ee"),
          "unknown": ("#b9c0c8", "#5b646e"), "backward": ("#e0002d", "#ff5470"),
@@ -13,7 +13,7 @@ CAUSES = {"exec": ("#6d7680", "#9aa5b1"), "loader": ("#c0579a", "#ea86c6"),
 
 
 def style() -> str:
-    """The colours with a meaning, as CSS variables: each once, for light and for dark."""
+    """The colors with a meaning, as CSS variables: each once, for light and for dark."""
     pairs = PARTS | {f"c{number}": pair for number, pair in enumerate(CAUSES.values())}
     lines = [f"  --{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items()]
     return "\n".join([":root {", *lines, "}", ""])

@@ -65,8 +65,8 @@ def make_parser() -> Parser:
                         help="the report that the link wrote (-Wl,--front-report=FILE): names that "
                         "it left out of the front on purpose count as if they were in it")
     parser.add_argument("--files", metavar="LIST", action="append", default=[],
-                        help="a reading list for frontload-run --files, or a folder of them: count "
-                        "what it asks for; may be repeated")
+                        help="a prefetch list for frontload-run --files, or a folder of them: "
+                        "count what it asks for; may be repeated")
     parser.add_argument("--require-front", action="store_true",
                         help="fail if BINARY was linked without a front, wherever an order file or "
                         "chance put things")

@@ -1,4 +1,4 @@
-"""frontload files: merges reading lists, and makes them from startup profiles."""
+"""frontload files: merges prefetch lists, and makes them from startup profiles."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from frontload.cli.arguments import add_json, add_min_match
 from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
-Merge reading lists: what starts read of all their files, page by page, as `frontload record
+Merge prefetch lists: what starts read of all their files, page by page, as `frontload record
 --files` has recorded it. `frontload-run --files` asks for that before the start needs it. The same
 lists give the same bytes in any order.
 
@@ -63,7 +63,7 @@ def make_parser() -> Parser:
                         "(may be repeated, the program first)")
     add_min_match(parser)
     parser.add_argument("lists", metavar="LIST", nargs="+",
-                        help="a reading list, or a folder of them; or a startup profile")
+                        help="a prefetch list, or a folder of them; or a startup profile")
     return parser
 
 

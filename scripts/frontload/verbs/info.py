@@ -1,5 +1,5 @@
 """frontload info: what this machine allows, what its linkers can do, and what is in traces, startup
-profiles and reading lists."""
+profiles and prefetch lists."""
 
 import argparse
 import textwrap
@@ -18,12 +18,12 @@ DESCRIPTION = """\
 Show what this machine allows Frontload to do, and what each linker on it can do with a startup
 profile. Frontload tries each ability out, and names the remedy for what is missing.
 
-With FILE, show what is in traces, startup profiles and reading lists. A trace has the modules of
+With FILE, show what is in traces, startup profiles and prefetch lists. A trace has the modules of
 one process, with how much it touched in each; a profile has names, by kind, class and how many of
-the runs touch them; a reading list has files.
+the runs touch them; a prefetch list has files.
 
 With --all, show everything as well, a line each, in the order of first touch: what a process
-touched, the entries of a profile, the ranges of a reading list. Names stand last in a line, as the
+touched, the entries of a profile, the ranges of a prefetch list. Names stand last in a line, as the
 linker knows them; c++filt makes them readable. A trace has addresses, which frontload profile gives
 names.
 """
@@ -50,7 +50,7 @@ def make_parser() -> Parser:
     parser = Parser(
         "frontload info", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("files", metavar="FILE", nargs="*", help="a trace, a startup profile, "
-                        "a reading list, or a folder of traces")
+                        "a prefetch list, or a folder of traces")
     parser.add_argument("--all", action="store_true",
                         help="also list all touches, entries or ranges")
     add_json(parser)

@@ -32,7 +32,7 @@ variant, or the program that the traces name. What they touched is found in the 
 names and references. Only traces with data describe a whole start; if there are any, predict leaves
 out the others. docs/predict.md shows how close predictions come to what the kernel counts.
 
-Reading lists (of frontload record --all-files) instead of traces are whole starts: what all of
+Prefetch lists (of frontload record --all-files) instead of traces are whole starts: what all of
 their files cost as they are, with the list asked for, and if they had fronts; and which files gain
 most.
 """
@@ -64,7 +64,7 @@ def make_parser() -> Parser:
                         "frontload-run), none, a number of bytes, or all (as if the file was read "
                         "beforehand) (default %(default)s)")
     parser.add_argument("--files", metavar="LIST", action="append", default=[],
-                        help="a reading list for frontload-run --files, or a folder of them: also "
+                        help="a prefetch list for frontload-run --files, or a folder of them: also "
                         "predict the variants that it names with it, with their front or another "
                         "linker's note, and with both; may be repeated")
     parser.add_argument("--warm-seconds", metavar="SECONDS", type=positive,
@@ -83,9 +83,9 @@ def make_parser() -> Parser:
                         help="the readahead of all devices (default 128)")
     add_json(parser)
     parser.add_argument("--weighted-input", metavar="WEIGHT,LIST", action="append", default=[],
-                        type=weighted, help="another reading list, of a start that happens WEIGHT "
+                        type=weighted, help="another prefetch list, of a start that happens WEIGHT "
                         "times as often; may be repeated")
-    parser.add_argument("traces", metavar="TRACE", nargs="*", help="a trace, a reading list, or a "
+    parser.add_argument("traces", metavar="TRACE", nargs="*", help="a trace, a prefetch list, or a "
                         "folder of either")
     return parser
 
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     if args.weighted_input or _are_lists(args.traces):
         return _run_starts(args)
     if not args.traces:
-        raise errors.Failure("no input", note="give traces, or reading lists")
+        raise errors.Failure("no input", note="give traces, or prefetch lists")
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.measure import prediction
     from frontload.measure.prediction import Build
@@ -164,8 +164,8 @@ def _are_lists(paths: list[str]) -> bool:
 
     found = {path: listing.is_list(path) for path in paths}
     if len(set(found.values())) > 1:
-        raise errors.Failure(f"{next(path for path in found if found[path])}: is a reading list, "
-                             "but other inputs are not", note="give traces, or reading lists")
+        raise errors.Failure(f"{next(path for path in found if found[path])}: is a prefetch list, "
+                             "but other inputs are not", note="give traces, or prefetch lists")
     return any(found.values())
 
 
@@ -175,7 +175,7 @@ def _run_starts(args: argparse.Namespace) -> int:
     for option, given in (("--variant", args.variants), ("--recorded", args.recorded),
                           ("--files", args.files), ("--warm-seconds", args.warm_seconds)):
         if given:
-            raise errors.Failure(f"{option}: is not for reading lists",
+            raise errors.Failure(f"{option}: is not for prefetch lists",
                                  note="leave it out, or give traces")
     document = planning.predict(
         [planning.Input(path, weight) for given, weight in

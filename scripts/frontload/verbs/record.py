@@ -29,7 +29,7 @@ frontload record --until serve_requests --timeout 60 -o traces-of-server -- ./se
 EXIT_STATUS = {"0": None, "65": None,
                "1": "the command's own status, or, instead of 0, no trace was written",
                "2": "the command's own status, or the command line is wrong",
-               "125": "the recorder failed; it says why", "126": "the command cannot be executed",
+               "125": "the recorder failed; it prints why", "126": "the command cannot be executed",
                "127": "the command was not found", "128+N": "signal N ended the command"}
 ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is the program, %p the "
                                   "process); --with runtime sets it for the command",

@@ -49,7 +49,7 @@ def make_parser() -> Parser:
                        help="a trace of any of the programs, or a folder of them, from frontload "
                        "record, best with --data, which tells what was touched; may be repeated")
     known.add_argument("--files", metavar="LIST", action="append", default=[],
-                       help="a reading list for frontload-run --files, or a folder of them: show "
+                       help="a prefetch list for frontload-run --files, or a folder of them: show "
                        "which pages it asks for, and which the front; may be repeated")
     known.add_argument("--map", metavar="FILE", action="append", default=[],
                        help="the map of a link, which tells the objects; may be repeated")

@@ -1,4 +1,4 @@
-// The reader of reading lists, which has no libc, and asks for what they name.
+// The reader of prefetch lists, which has no libc, and asks for what they name.
 #include "prefetch/reading_list.h"
 
 #include "input_file.h"

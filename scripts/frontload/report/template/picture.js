@@ -4,7 +4,7 @@
 // by side on the axis x; each is a piece of it, from 0 to 1 in all. A small file among large ones
 // gets more room than it has bytes, or it could not be seen. Time runs downwards.
 //
-// All events of a kind and colour are one SVG path, whose dots are strokes of no length with round
+// All events of a kind and color are one SVG path, whose dots are strokes of no length with round
 // ends: ten thousand elements would be slow, and ten are not.
 "use strict";
 
