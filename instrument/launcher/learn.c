@@ -5,6 +5,7 @@
 #include "base/elf_start.h"
 #include "base/notes.h"
 #include "clock.h"
+#include "known_starts.h"
 #include "prefetch/reading_list.h"
 #include "watch.h"
 
@@ -24,16 +25,13 @@ enum {
   MAX_WEIGHT = 8,
   PROBES = 8,
   STALE_SECONDS = 60, /* after this time, a writer is taken for dead */
-  /* Watching takes FIXED_NS, 1 / SHARE of the start's processor time, and 1 / WAIT_SHARE of its
-   * duration; while nothing is known and the program waits the most, 1 / NEW_SHARE. */
-  SHARE = 100,
-  WAIT_SHARE = 300,
-  NEW_SHARE = 100,
+  /* Watching takes FIXED_NS, and 1 / SHARE of the start's duration. */
+  SHARE = 300,
 };
-#define FIXED_NS (5 * NS_PER_MS)
+#define FIXED_NS (4 * NS_PER_MS)
 /* A disk or a server takes longer to answer a read. */
 #define READ_NS (10 * NS_PER_MS)
-#define MAX_PAUSE_NS (32 * NS_PER_MS)
+#define MAX_PAUSE_NS (128 * NS_PER_MS)
 /* A start that is slower than this is looked at before all of its list is mapped, */
 #define SLOW_NS (1000 * NS_PER_MS)
 /* and one that has mapped nothing new for this time. */
@@ -44,8 +42,11 @@ enum {
 
 struct learner {
   const struct start *start;
+  struct known_starts kinds;
   bool is_whole; /* nothing was touched after the last look, as far as samples tell */
+  bool has_all;  /* and there was hardly a page fault */
   unsigned looks;
+  uint64_t looked_at;           /* the minor faults at the last look */
   uint64_t known, seen, listed; /* pages: of the old list, of this start, of the new list */
   unsigned starts;
 };
@@ -58,7 +59,8 @@ static int64_t own_ns(void) {
 
 /* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, sees
  * which files are being read. */
-static void wait_for(struct watch *watch, struct pollfd *end, int64_t pause, int64_t until_ns) {
+static void wait_for(struct learner *learner, struct watch *watch, struct pollfd *end,
+                     int64_t pause, int64_t until_ns) {
   const int64_t until = now_ns() + pause;
   for (int64_t left = pause; left > 0 && !end->revents; left = until - now_ns()) {
     const bool looks = own_ns() < until_ns;
@@ -68,8 +70,10 @@ static void wait_for(struct watch *watch, struct pollfd *end, int64_t pause, int
     if (looks)
       watch_files(watch);
   }
-  if (end->revents)
-    *end = (struct pollfd){.fd = -1};
+  if (!end->revents)
+    return;
+  *end = (struct pollfd){.fd = -1};
+  known_starts_count(&learner->kinds);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -84,7 +88,7 @@ static void watch_start(struct learner *learner, struct watch *watch) {
   struct pollfd end = {(int)SYS(pidfd_open, learner->start->command, 0), POLLIN, 0};
   uint64_t memory = 0, growth = 0;
   for (;;) {
-    wait_for(watch, &end, pause, looked + budget / 2);
+    wait_for(learner, watch, &end, pause, looked + budget / 2);
     const size_t processes = watch_sample(watch);
     const int64_t now = now_ns(), age = now - begin;
     if (!processes || age > MAX_NS)
@@ -94,13 +98,12 @@ static void watch_start(struct learner *learner, struct watch *watch) {
     last = now;
     memory = watch->memory;
     growth = watch->growth;
-    budget =
-        FIXED_NS + watch->processor_ns / SHARE + age / (learner->starts ? WAIT_SHARE : NEW_SHARE);
+    budget = FIXED_NS + age / SHARE;
     /* With a list, all of it is mapped at once, and only the end is new. (What a process has
      * written to is not counted as a file's.) */
     const bool is_time =
         memory * 2 >= learner->known || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
-    const bool is_over = now - grown > QUIET_NS;
+    const bool is_over = now - grown > QUIET_NS && !known_starts_count(&learner->kinds);
     /* Looks get half of the budget. The less of it is left, the more must be new. */
     const int64_t price = learner->looks ? looked / learner->looks : 0;
     const int64_t left = budget / 2 - looked + 4 * price;
@@ -112,6 +115,8 @@ static void watch_start(struct learner *learner, struct watch *watch) {
       looked += own_ns();
       ++learner->looks;
       last_look = now;
+      known_starts_count(&learner->kinds);
+      learner->looked_at = learner->kinds.faults.minor;
       growth = 0;
     }
     if (is_over)
@@ -121,6 +126,8 @@ static void watch_start(struct learner *learner, struct watch *watch) {
   }
   learner->is_whole =
       learner->looks && growth * 32 <= memory && (now_ns() - last) * 8 <= last - begin;
+  const uint64_t faults = learner->kinds.faults.minor;
+  learner->has_all = learner->is_whole && faults - learner->looked_at <= faults / 128;
 }
 
 /* Digits of the build-id of an ELF file, or "-"; allocated. */
@@ -217,7 +224,7 @@ static void weigh(struct learner *learner, struct watch *watch) {
       if (file->pages[page] & WATCH_SEEN) {
         file->pages[page] = old + TOUCHED < MAX_WEIGHT ? old + TOUCHED : MAX_WEIGHT;
         ++learner->seen;
-      } else if (old && learner->is_whole)
+      } else if (old && learner->has_all)
         file->pages[page] = old - 1;
     }
 }
@@ -240,7 +247,9 @@ static void write_pages(struct learner *learner, struct watch *watch, uint8_t mi
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
     for (uint64_t page = 0; file->pages && page < file->page_count; ++page)
       all += file->pages[page] >= min_weight;
-  fprintf(to, READING_LIST_MAGIC "runs %u\n", learner->starts + 1);
+  /* A program's first start has no list. */
+  known_starts_write(&learner->kinds, learner->is_whole && learner->starts, to);
+  fprintf(to, "runs %u\n", learner->starts + 1);
   /* Evenly: of `all` pages, those with the odd multiples of all / 16 before them. */
   unsigned probe = 0;
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
@@ -383,18 +392,26 @@ static void report(const struct learner *learner, int error) {
             "frontload-run: note: %s: this start touched %.1f MB%s, the list has %.1f MB of %u "
             "starts; %u looks took %.1f ms\n",
             learner->start->list->path, (double)learner->seen * WATCH_PAGE / 1e6,
-            learner->is_whole ? "" : " at least", (double)learner->listed * WATCH_PAGE / 1e6,
+            learner->has_all ? "" : " at least", (double)learner->listed * WATCH_PAGE / 1e6,
             learner->starts + 1, learner->looks, (double)own_ns() / 1e6);
 }
 
 void learn_here(const struct start *start) {
-  struct learner learner = {.start = start};
+  struct learner learner = {.start = start,
+                            .kinds = known_starts(start->list->path, start->command)};
   struct watch watch;
   enum { OF_PROCESS = 1, IDLE = 3 << 13 }; /* linux/ioprio.h */
   /* SCHED_IDLE would get no turn on a busy machine before a short start is over. */
   SYS(setpriority, PRIO_PROCESS, 0, 19);
   SYS(ioprio_set, OF_PROCESS, 0, IDLE);
   setsid(); /* Ctrl-C is for the command */
+  bool is_new;
+  if (known_starts_wait(&learner.kinds, &is_new)) {
+    if (start->verbose)
+      fprintf(stderr, "frontload-run: note: %s: this start was %s earlier ones\n",
+              start->list->path, is_new ? "unlike" : "like");
+    return;
+  }
   char program[PATH_MAX];
   if (!realpath(start->program, program) || chdir("/") != 0 ||
       !watch_begin(&watch, start->command, start->program, program, start->home))

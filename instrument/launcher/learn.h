@@ -2,13 +2,13 @@
  * cold start asks for.
  *
  * A process of low priority watches, detached like the one that asks (run_apart). It takes
- * one part in a hundred of the start's processor time, one in three hundred of its duration (of a
- * program's first start, one in a hundred), and 5 ms. It ends with the start: at the command's end,
- * when nothing new is mapped for two seconds, or after a minute.
+ * one part in three hundred of the start's duration, and 4 ms; hardly anything if the start is like
+ * earlier ones (known_starts.h). It ends with the start: at the command's end, when nothing new is
+ * mapped for two seconds, or after a minute.
  *
  * The list is merged with what was known. A page has a weight, in the list's column `runs`: 2 for
  * each start that touches it, at most 8, and 1 less for each start that does not. A page whose
- * weight is 0 leaves. A start takes nothing away if it ended long after the last look at it.
+ * weight is 0 leaves. A start takes nothing away if it went on after the last look at it.
  */
 #pragma once
 

@@ -32,16 +32,13 @@ enum {
 struct process {
   pid_t pid;
   int folder, statm, children, open_files; /* of /proc/PID */
-  clockid_t clock;
-  uint64_t size, memory, memory_at_look; /* in pages: mapped, mapped files in memory */
-  int64_t processor_ns;
+  uint64_t size, memory, memory_at_look;   /* in pages: mapped, mapped files in memory */
   bool is_visible; /* its paths are ours, and it is not the launcher any more */
 };
 
 struct watched {
   struct process processes[MAX_PROCESSES];
   size_t count;
-  int64_t ended_ns; /* processor time of processes that are gone */
   struct timespec begin;
   uint32_t slots[SLOTS]; /* of files by the hash of their path: index + 1 */
   char *maps;
@@ -49,6 +46,7 @@ struct watched {
   char *folders[MAX_FOLDERS + 1]; /* by the number of their watch, which begins at 1 */
   bool reads[MAX_FOLDERS + 1];    /* not only the folders in it are of interest */
   int events;                     /* of inotify */
+  char last_folder[PATH_MAX];     /* that is watched */
   char launcher[PATH_MAX], name_space[64], root[PATH_MAX];
   char own[2][PATH_MAX]; /* the program's own folders, which may be at home */
   const char *home;
@@ -119,14 +117,11 @@ static void add_process(struct watch *watch, pid_t pid) {
   process->statm = openat(process->folder, "statm", O_RDONLY | O_CLOEXEC);
   snprintf(path, sizeof path, "task/%d/children", pid);
   process->children = openat(process->folder, path, O_RDONLY | O_CLOEXEC);
-  if (clock_getcpuclockid(pid, &process->clock) != 0)
-    process->clock = -1;
   ++inside->count;
 }
 
 static void remove_process(struct watched *inside, size_t index) {
   struct process *process = &inside->processes[index];
-  inside->ended_ns += process->processor_ns;
   close(process->folder);
   close(process->statm);
   close(process->children);
@@ -215,12 +210,15 @@ static void watch_folder(struct watch *watch, const char *folder, bool reads) {
 /* And the two folders above, in which the folders that come next are found: a program that lists
  * a folder will read there. Python reads in a subfolder of the folder that it lists. */
 void watch_folder_of(struct watch *watch, const char *path) {
-  char folder[PATH_MAX];
+  char folder[PATH_MAX], *last = watch->inside->last_folder;
   snprintf(folder, sizeof folder, "%s", path);
   for (int level = 0; level < 3; ++level) {
     char *end = strrchr(folder, '/');
-    if (!end || end == folder || (*end = 0, !strrchr(folder + 1, '/')))
+    if (!end || end == folder || (*end = 0, !strrchr(folder + 1, '/')) ||
+        (!level && !strcmp(folder, last)))
       return;
+    if (!level)
+      strcpy(last, folder);
     watch_folder(watch, folder, level == 0);
   }
 }
@@ -313,7 +311,6 @@ static bool is_visible(struct watch *watch, const struct process *process) {
 /* False if the process has ended. */
 static bool sample(struct watch *watch, struct process *process) {
   char text[128];
-  struct timespec time;
   const ssize_t read = pread(process->statm, text, sizeof text - 1, 0);
   text[read < 0 ? 0 : read] = 0;
   char *next = text;
@@ -325,8 +322,6 @@ static bool sample(struct watch *watch, struct process *process) {
   if (size != process->size)
     process->is_visible = is_visible(watch, process);
   process->size = size;
-  if (clock_gettime(process->clock, &time) == 0)
-    process->processor_ns = ns_of(&time);
   return true;
 }
 
@@ -335,14 +330,12 @@ size_t watch_sample(struct watch *watch) {
   for (size_t i = 0; i < inside->count; ++i)
     take_children(watch, inside->processes[i].children);
   watch->memory = watch->growth = 0;
-  watch->processor_ns = inside->ended_ns;
   for (size_t i = inside->count; i-- > 0;) {
     struct process *process = &inside->processes[i];
     if (!sample(watch, process)) {
       remove_process(inside, i);
       continue;
     }
-    watch->processor_ns += process->processor_ns;
     if (!process->is_visible)
       continue;
     watch->memory += process->memory;

@@ -36,7 +36,6 @@ struct watch {
   size_t count;
   uint64_t memory;        /* pages of mapped files that all processes have, as of the last sample */
   uint64_t growth;        /* by how many pages that has changed since the last look */
-  int64_t processor_ns;   /* of all processes */
   struct watched *inside; /* watch.c */
 };
 

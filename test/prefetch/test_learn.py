@@ -35,7 +35,8 @@ with open(log, "w") as written:
     keep = open(log, "rb")
     keep.read()
     folder = os.environ["XDG_STATE_HOME"] + "/frontload"
-    state = lambda: [(e.name, e.inode()) for e in os.scandir(folder) if e.name.endswith(".files")]
+    state = lambda: [(e.name, e.stat().st_mtime_ns) for e in os.scandir(folder)
+                     if e.name.endswith(".files")]
     before = state()
     while state() == before: time.sleep(0.01)
 """
@@ -128,13 +129,43 @@ def test_old_and_new_are_merged(learn, lists, data, tmp_path):
 
 @needs("pid-namespace")
 def test_it_follows_what_starts_do(learn, lists, data, tmp_path):
-    """After three starts of another kind, the list has what those touch."""
+    """After three starts of another kind, the list has what those touch. Page faults tell the kinds
+    apart."""
     mapped, read = data("mapped"), data("read")
-    for page in (30, 200, 200, 200):
-        learn("python3", "-c", TOUCH, mapped, page, read, tmp_path / "log")
+    for page, megabytes in (30, 0), (200, 4), (200, 8), (200, 8):
+        script = f"more = bytearray({megabytes << 20})\n{TOUCH}"
+        learn("python3", "-c", script, mapped, page, read, tmp_path / "log")
     (path,) = lists()
     pages = touched(path, mapped)
-    assert pages[200] == (6, "map") and 30 not in pages
+    assert pages[200] == (4, "map") and 30 not in pages
+
+
+@needs("pid-namespace")
+def test_a_start_like_earlier_ones_is_not_looked_at(learn, lists, data, tmp_path):
+    """The list has the page faults of the starts that it serves, which is none after the first. A
+    start unlike them makes the next one be watched closely. So does a library that was upgraded,
+    and each eighth is, too."""
+    for number in range(2):
+        learn("python3", "-c", TOUCH, data("mapped"), 30, data("read"), tmp_path / "log")
+        (path,) = lists()
+        kinds = re.match(r"frontload-files 1\nalike 0\n((?:start \d+ \d+\n)*)runs ", path.read_text())
+        assert kinds[1].count("\n") == number
+    faults = "import resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)"
+    text = re.sub("(alike 0\n).*?(?=runs)", r"\1", path.read_text(), flags=re.S)
+
+    def start(alike, kind, text=text):
+        """How a start was, and how many were alike since the list was written."""
+        path.write_text(text.replace("alike 0\n", f"alike {alike}\nstart {kind} 0\n"))
+        said = learn("python3", "-c", faults)
+        how = re.search(r"was (\w+) earlier ones", said.stderr)
+        return int(said.stdout), how and how[1], int(re.search(r"alike (\d)", path.read_text())[1])
+
+    known, *closely = start(7, 1)
+    assert closely == [None, 0]
+    assert start(6, known)[1:] == ("like", 7)
+    assert start(0, 2 * known)[1:] == start(0, known // 2)[1:] == ("unlike", 7)
+    upgraded = re.sub(r"(/lib[^\t]*\t\d+\t)\d+", r"\g<1>1", text)
+    assert upgraded != text and start(0, known, upgraded)[1:] == (None, 0)
 
 
 @needs("pid-namespace")

@@ -18,8 +18,8 @@ many starts the list was made from; a list from startup profiles is one start. U
 `probe` name an offset and a path: if the pages there are in memory, nothing of the list need be
 asked for. The writer of a list chooses them, evenly in the order of first touch, and sorts them. A
 merged list has its own. A line `learn yes` before them makes a program that the list lies beside
-learn its starts. A reader ignores other header lines, `key value`, which all stand before the first
-file.
+learn its starts; `alike` and `start` are notes of that (launcher/known_starts.h). A reader ignores
+other header lines, `key value`, which all stand before the first file.
 
 A line `file` begins a file. It has what the file was when it was recorded, or when the list was
 made from a startup profile, so that a reader leaves one alone that has changed since:

@@ -1,0 +1,125 @@
+/* See known_starts.h. */
+#define _GNU_SOURCE
+#include "known_starts.h"
+
+#include "base/system_calls.h"
+#include "prefetch/reading_list.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+  MAX_ALIKE = 7,
+  MAX_WAITS = 64, /* a start that waits for more pages has something to teach */
+  PAUSE_MS = 2000,
+  MAX_PAUSES = 30,
+};
+
+/* The digit behind this is the count of starts that were alike. */
+static const char HEADER[] = READING_LIST_MAGIC "alike ";
+
+/* Returns the state of a process, or 0 if it is gone. `children`: those that it has waited for. */
+static char read_faults(pid_t process, pid_t *parent, struct faults *own, struct faults *children) {
+  char path[64], text[512] = "", state = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file >= 0 && read(file, text, sizeof text - 1) > 0 && strrchr(text, ')') &&
+      sscanf(strrchr(text, ')'), /* behind a name that may have any character */
+             ") %c %d %*d %*d %*d %*d %*u %" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &state,
+             parent, &own->minor, &children->minor, &own->major, &children->major) != 6)
+    state = 0;
+  if (file >= 0)
+    close(file);
+  return state;
+}
+
+/* The kernel shows the faults of a process until its parent has waited for it, and from then on in
+ * the sum of all children of the parent. */
+bool known_starts_count(struct known_starts *known) {
+  pid_t parent;
+  struct faults own, children;
+  const char state = read_faults(known->process, &parent, &own, &children);
+  if (state)
+    known->faults = (struct faults){own.minor + children.minor, own.major + children.major};
+  else if (read_faults(known->parent, &parent, &own, &children))
+    known->faults =
+        (struct faults){children.minor - known->others.minor, children.major - known->others.major};
+  return state == 'D';
+}
+
+/* A list is of no use for a program or library that was upgraded. */
+static bool has_changed(const struct line *line) {
+  struct listed listed;
+  struct stat status;
+  return parse_file(*line, &listed) && *listed.build_id != '-' &&
+         (stat(listed.path, &status) != 0 || (uint64_t)status.st_mtim.tv_sec != listed.seconds ||
+          (uint64_t)status.st_mtim.tv_nsec != listed.nanoseconds);
+}
+
+struct known_starts known_starts(const char *path, pid_t process) {
+  struct known_starts known = {.list = path, .process = process, .alike = MAX_ALIKE};
+  struct line list, rest, line;
+  struct faults ignored, *kind = known.kinds;
+  pid_t above;
+  read_faults(process, &known.parent, &ignored, &ignored);
+  read_faults(known.parent, &above, &ignored, &known.others);
+  if (read_list(path, &list) != 0)
+    return known;
+  for (rest = list; starts_with(&list, HEADER) && next_line(&line, &rest);)
+    if (starts_with(&line, "alike ")) {
+      line.begin += sizeof "alike " - 1;
+      take_number(&line, &known.alike);
+    } else if (starts_with(&line, "start ") && kind < known.kinds + MAX_KINDS) {
+      line.begin += sizeof "start " - 1;
+      kind += take_number(&line, &kind->minor) && line.begin++ && take_number(&line, &kind->major);
+    } else if (starts_with(&line, "file\t") && has_changed(&line))
+      known.alike = MAX_ALIKE;
+  SYS(munmap, list.begin, list.end - list.begin + 1);
+  return known;
+}
+
+/* Whether a start had about as many faults as an earlier one, of which few waited for a disk. */
+static bool is_known(const struct known_starts *known) {
+  const struct faults faults = known->faults;
+  for (const struct faults *kind = known->kinds; kind < known->kinds + MAX_KINDS && kind->minor;
+       ++kind) {
+    const uint64_t waits = kind->major < MAX_WAITS ? kind->major : MAX_WAITS;
+    const uint64_t margin = kind->minor / 64 + 8;
+    if (faults.major <= waits + waits / 4 + 8 && faults.minor + margin >= kind->minor &&
+        faults.minor <= kind->minor + margin)
+      return true;
+  }
+  return false;
+}
+
+bool known_starts_wait(struct known_starts *known, bool *is_new) {
+  struct pollfd end = {-1, POLLIN, 0};
+  if (!known->kinds->minor || known->alike >= MAX_ALIKE ||
+      (end.fd = (int)SYS(pidfd_open, known->process, 0)) < 0)
+    return false;
+  /* A process that goes on has started when it has hardly any new pages. */
+  for (int pauses = 0; pauses < MAX_PAUSES; ++pauses) {
+    const uint64_t before = known->faults.minor;
+    poll(&end, 1, PAUSE_MS);
+    if ((!known_starts_count(known) && known->faults.minor - before <= before / 64) || end.revents)
+      break;
+  }
+  *is_new = !is_known(known);
+  const char digit = (char)('0' + (*is_new ? MAX_ALIKE : known->alike + 1));
+  const int fd = open(known->list, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd >= 0 && pwrite(fd, &digit, 1, sizeof HEADER - 1) == 1)
+    close(fd);
+  return true;
+}
+
+void known_starts_write(struct known_starts *known, bool adds, FILE *to) {
+  if (adds && known->faults.minor && !is_known(known)) {
+    memmove(known->kinds + 1, known->kinds, sizeof known->kinds - sizeof *known->kinds);
+    *known->kinds = known->faults;
+  }
+  fprintf(to, "%s0\n", HEADER);
+  for (int i = 0; i < MAX_KINDS && known->kinds[i].minor; ++i)
+    fprintf(to, "start %" PRIu64 " %" PRIu64 "\n", known->kinds[i].minor, known->kinds[i].major);
+}
