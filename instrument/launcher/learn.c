@@ -46,8 +46,9 @@ struct learner {
   bool is_whole; /* nothing was touched after the last look, as far as samples tell */
   bool has_all;  /* and there was hardly a page fault */
   unsigned looks;
-  uint64_t looked_at;           /* the minor faults at the last look */
-  uint64_t known, seen, listed; /* pages: of the old list, of this start, of the new list */
+  uint64_t looked_at; /* the minor faults at the last look */
+  /* Pages: of the old list, of this start, of this start alone, of the new list */
+  uint64_t known, seen, fresh, listed;
   unsigned starts;
 };
 
@@ -224,6 +225,7 @@ static void weigh(struct learner *learner, struct watch *watch) {
       if (file->pages[page] & WATCH_SEEN) {
         file->pages[page] = old + TOUCHED < MAX_WEIGHT ? old + TOUCHED : MAX_WEIGHT;
         ++learner->seen;
+        learner->fresh += !old;
       } else if (old && learner->has_all)
         file->pages[page] = old - 1;
     }
@@ -247,8 +249,9 @@ static void write_pages(struct learner *learner, struct watch *watch, uint8_t mi
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
     for (uint64_t page = 0; file->pages && page < file->page_count; ++page)
       all += file->pages[page] >= min_weight;
-  /* A program's first start has no list. */
-  known_starts_write(&learner->kinds, learner->is_whole && learner->starts, to);
+  /* The list served a start that touched few other pages. */
+  known_starts_write(&learner->kinds, learner->is_whole && learner->fresh * 32 <= learner->seen,
+                     to);
   fprintf(to, "runs %u\n", learner->starts + 1);
   /* Evenly: of `all` pages, those with the odd multiples of all / 16 before them. */
   unsigned probe = 0;

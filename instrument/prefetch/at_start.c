@@ -71,23 +71,25 @@ struct lists {
   char beside[PATH_MAX]; /* the program, with ".files" behind it */
   char *suffix;
   uint32_t process;
-  bool is_apart; /* in a process of its own */
+  bool is_apart;                   /* in a process of its own */
+  struct environment *environment; /* of a program that learns, unless it is too large */
+  struct learnt_list list;
+  enum learnt learnt;
 };
 
-/* Looks at what was learnt of the program. Sets the environment, or NULL. */
-static enum learnt look(struct lists *lists, struct learnt_list *list,
-                        struct environment **environment) {
-  *environment = read_environment();
+/* Looks at what was learnt of the program. */
+static void look(struct lists *lists) {
+  lists->environment = read_environment();
   *lists->suffix = 0;
-  const bool is_found =
-      *environment && find_learnt_list(list, lists->beside, (*environment)->variables);
+  if (lists->environment &&
+      find_learnt_list(&lists->list, lists->beside, lists->environment->variables))
+    lists->learnt = look_at_learnt_list(&lists->list);
   *lists->suffix = '.';
-  return is_found ? look_at_learnt_list(list) : NOT_LEARNT;
 }
 
 /* Becomes frontload-run, which watches the program's start. */
-static void watch(struct lists *lists, struct environment *environment) {
-  char watcher[PATH_MAX], buffer[32], **variables = environment->variables;
+static void watch(struct lists *lists) {
+  char watcher[PATH_MAX], buffer[32], **variables = lists->environment->variables;
   char *words[] = {watcher, buffer, lists->beside, NULL};
   struct text option = text_in(buffer, sizeof buffer);
   text_add(&option, "--watch=");
@@ -100,18 +102,13 @@ static void watch(struct lists *lists, struct environment *environment) {
 /* Asks for what was learnt, or while nothing was, for the list beside the program. */
 static void ask(void *argument) {
   struct lists *lists = argument;
-  struct learnt_list list;
-  struct environment *environment = NULL;
-  enum learnt learnt = NOT_LEARNT;
-  if (reading_list_learns(lists->beside))
-    learnt = look(lists, &list, &environment);
-  if (learnt == TO_ASK_FOR || learnt == NOT_LEARNT)
-    reading_list_ask_within_limits(learnt == TO_ASK_FOR ? list.path : lists->beside, NULL,
+  if (!lists->environment && reading_list_learns(lists->beside))
+    look(lists);
+  if (lists->learnt == TO_ASK_FOR || lists->learnt == NOT_LEARNT)
+    reading_list_ask_within_limits(lists->learnt ? lists->list.path : lists->beside, NULL,
                                    lists->is_apart, NULL);
-  if (environment && lists->is_apart)
-    watch(lists, environment);
-  if (environment)
-    sys_unmap(environment, sizeof *environment);
+  if (lists->environment && lists->is_apart)
+    watch(lists);
 }
 
 /* A list beside the program, /usr/bin/app.files, names the ranges of other files that its startup
@@ -129,19 +126,18 @@ static void prefetch_lists(void) {
   text_add(&name, ".files");
   if (name.overflow)
     return;
+  lists.environment = NULL;
+  lists.learnt = NOT_LEARNT;
   bool learns = false;
   int resident = reading_list_is_resident(lists.beside, &learns);
   if (learns) {
-    struct learnt_list list;
-    struct environment *environment;
-    const enum learnt learnt = look(&lists, &list, &environment);
+    look(&lists);
     /* Without a list, it is to be learnt; where it cannot be, the one beside the program counts. */
-    resident = learnt == LEARNT ? 1
-               : learnt == NOT_LEARNT && (!environment || learnt_list_obstacle(&list))
-                   ? reading_list_is_resident(lists.beside, NULL)
-                   : 0;
-    if (environment)
-      sys_unmap(environment, sizeof *environment);
+    resident =
+        lists.learnt == LEARNT ? 1
+        : lists.learnt == NOT_LEARNT && (!lists.environment || learnt_list_obstacle(&lists.list))
+            ? reading_list_is_resident(lists.beside, NULL)
+            : 0;
   }
   lists.process = sys_getpid();
   lists.is_apart = true;
@@ -149,6 +145,8 @@ static void prefetch_lists(void) {
     lists.is_apart = false;
     ask(&lists);
   }
+  if (lists.environment)
+    sys_unmap(lists.environment, sizeof *lists.environment);
 }
 
 /* Whether the kernel runs this program with rights that its caller lacks: set-user-id, or file
