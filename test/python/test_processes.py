@@ -31,6 +31,14 @@ def runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.parametrize("version", [sys.version_info, (3, 10)])
+def test_a_command_has_a_process_group_of_its_own(monkeypatch, version):
+    """Also by what the oldest Python that we support has for it."""
+    monkeypatch.setattr(sys, "version_info", version)
+    with processes.started(["sleep", "600"]) as process:
+        assert os.getpgid(process.pid) == process.pid
+
+
 @pytest.mark.parametrize(("mine", "child"), [("", ""), (IGNORE, IGNORE), ("", IGNORE)])
 def test_who_leaves_early_ends_the_command_and_what_it_has_started(monkeypatch, mine, child):
     """All of its process group, by SIGKILL what ignores SIGTERM; and the command is reaped."""

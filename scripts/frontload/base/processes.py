@@ -21,6 +21,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -67,10 +68,12 @@ def started(command: Command, *, own_group: bool = True,
     The block waits for the command (see `wait`). `options` are those of subprocess.Popen.
     """
     process = None
+    group: dict[str, Any] = {}
+    if own_group:  # Python 3.10 has no process_group
+        group = {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
     try:
         with _signals_held():
-            process = _popen(command, process_group=0 if own_group else None,
-                             **{"stdin": subprocess.DEVNULL, **options})
+            process = _popen(command, **{"stdin": subprocess.DEVNULL, **group, **options})
         yield process
     finally:
         if process is not None and process.poll() is None:
