@@ -42,7 +42,7 @@ TESTED_BY = {
     "tools/predict": ("ctest", "python", "link", "guarantee"),
     "tools/resolve": ("ctest", "python"),
     "scripts/frontload": ("python", "report", "docs", "prefetch", "examples"),
-    "cmake/packaging": ("packaging",),
+    "packaging": ("packaging",),
     "cmake": ("cmake", "pgo", "examples", "packaging"),
     "examples": ("examples", "docs"),
     "docs": ("docs",),
@@ -125,6 +125,11 @@ def run_all(report: Report, build: Path) -> None:
     report.run("fuzzer, 60 s for each target", ROOT / "scripts/fuzz", "60")
     report.run("mutants", sys.executable, ROOT / "test/mutants/run.py",
                *sorted((ROOT / "test/mutants").glob("*.toml")))
+    packages = ROOT / "build/packages"
+    if os.geteuid() == 0 and shutil.which("mmdebstrap") and packages.is_dir():
+        report.run("packages, in clean systems", ROOT / "test/packaging/anywhere", packages)
+    else:
+        report.not_run("packages, in clean systems (scripts/package, mmdebstrap, root)")
     if shutil.which("qemu-system-aarch64"):
         report.run("AArch64, in a machine", sys.executable, ROOT / "test/aarch64/run.py")
     else:

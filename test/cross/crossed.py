@@ -20,7 +20,7 @@ LINKING = {"pie": ("-fPIE", "-pie"), "no-pie": ("-fno-pie", "-no-pie"),
            "static": ("-fno-pie", "-static"), "static-pie": ("-fPIE", "-static-pie")}
 _PACKAGES = Path("/var/lib/dpkg/status")
 # What decides how Frontload is built without LLVM.
-_SOURCES = ("CMakeLists.txt", "cmake/Standalone.cmake", "cmake/packaging", "instrument",
+_SOURCES = ("CMakeLists.txt", "cmake/Standalone.cmake", "cmake/install", "instrument",
             "scripts/frontload/__init__.py", "test/cross/toolchain.cmake")
 
 

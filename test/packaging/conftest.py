@@ -16,6 +16,7 @@ from trees import HERE, MULTIARCH, OPTIONS, PROGRAMS, Installation, checked, cle
 LARGE = 1_000_000
 # All that an installation and a package are made from.
 BUILT = [BUILD / part for part in ("bin", "lib", "share")]
+DEBIAN = ROOT / "packaging/debian"
 CONFIGURED = [*(ROOT / part for part in ("CMakeLists.txt", "README.md", "LICENSE", "cmake",
                                          "instrument", "lldplugin", "scripts")), *BUILT]
 
@@ -66,20 +67,23 @@ def installed(installation) -> Installation:
 
 
 @pytest.fixture(scope="session")
-def packages(installed) -> Path:
-    """A folder with the Debian packages and, in again/, one of them packed at another time."""
-    abilities.need("program:dpkg-deb", "program:file", "program:dpkg-shlibdeps")
+def packages(installation) -> Path:
+    """A folder with the Debian packages, by the rules of the source package but of this build, and
+    in again/, some of them packed at another time."""
+    abilities.need("program:dh", "program:dh_python3", "program:dpkg-deb")
 
     def make(folder: Path) -> None:
-        for to, *options in ((".",), ("again", "-D", "CPACK_COMPONENTS_ALL=development")):
-            checked("cpack", "--config", "CPackConfig.cmake", "-D",
-                    "CPACK_DEBIAN_COMPRESSION_TYPE=none", *options, cwd=installed.build,
-                    env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"})
-            (folder / to).mkdir(exist_ok=True)
-            for path in (installed.build / "packages").glob("*.deb"):
-                path.rename(folder / to / path.name)
+        environment = os.environ | {"SOURCE_DATE_EPOCH": "1700000000",
+                                    "DEB_RULES_REQUIRES_ROOT": "no",
+                                    "DPKG_DEB_COMPRESSOR_TYPE": "none"}
+        for source, *some in (("source",),
+                              ("again/source", "-plibfrontload-dev", "-pfrontload-run")):
+            checked(DEBIAN / "unfold", folder / source, env=environment)
+            checked("debian/rules", "binary", f"build={installation('lib').build}",
+                    cwd=folder / source, env=environment | {"DH_OPTIONS": " ".join(some)})
+            shutil.rmtree(folder / source)
 
-    return kept(make, "packages", sys.executable, *CONFIGURED, HERE / __file__)
+    return kept(make, "packages", sys.executable, *CONFIGURED, DEBIAN, HERE / __file__)
 
 
 @pytest.fixture(scope="session")

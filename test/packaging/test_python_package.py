@@ -16,7 +16,7 @@ from places import BUILD, ROOT
 from trees import HERE, PROGRAMS, checked, clean_environment, project, version
 
 SOURCES = [ROOT / name for name in ("scripts", "pyproject.toml", "README.md", "LICENSE",
-                                    "cmake/packaging/platform_wheel.py")]
+                                    "packaging/platform_wheel.py")]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 

@@ -6,13 +6,12 @@
 # of the libraries' folder: <programs>/../lib/frontload. If the libraries are in another folder than
 # <programs>/../lib, this one has links to those that the linker looks for.
 #
-# An installation has four components, each of them also a Debian package (Packages.cmake):
+# An installation has five components, each of them also a Debian package (packaging/debian):
 #   runtime      the library that a program linked with --front-prefetch needs where it runs
 #   run          frontload-run, which prefetches for programs that were linked without it
 #   development  headers and libraries to link with
 #   tools        everything else: programs that record, link, check and measure
-# Static programs (FRONTLOAD_STATIC) have a fifth one, valgrind: what comes from Valgrind, and so is
-# under its licence.
+#   valgrind     what comes from Valgrind, and so is under its licence
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tools)
 
@@ -98,12 +97,10 @@ endforeach()
 
 install(FILES README.md LICENSE TYPE DOC)
 if(FRONTLOAD_STATIC)
-  # The licences of what is linked in, as Debian has them.
-  foreach(package llvm-${FRONTLOAD_LLVM_VERSION}-dev liblld-${FRONTLOAD_LLVM_VERSION}-dev libc6-dev
-          libstdc++6 zlib1g-dev libzstd-dev libfuse3-dev)
-    install(FILES /usr/share/doc/${package}/copyright
-      DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${package} OPTIONAL)
-  endforeach()
-  install(FILES /usr/share/doc/valgrind/copyright
-    DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME valgrind OPTIONAL COMPONENT valgrind)
+  # What is linked in, and its licences.
+  execute_process(COMMAND ${FRONTLOAD_PYTHON} ${PROJECT_SOURCE_DIR}/packaging/linked_in.py
+    ${PROJECT_BINARY_DIR}/linked_in ${PROJECT_VERSION} ${CMAKE_C_COMPILER} "${FRONTLOAD_SYSROOT}"
+    COMMAND_ERROR_IS_FATAL ANY)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/linked_in/tools/ TYPE DOC)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/linked_in/valgrind/ TYPE DOC COMPONENT valgrind)
 endif()

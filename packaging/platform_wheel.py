@@ -17,7 +17,7 @@ import time
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("pyproject.toml", "README.md", "LICENSE")
 # They need no libc, so they run with each that these promise.
 PLATFORMS = ("manylinux_2_17", "musllinux_1_1")
