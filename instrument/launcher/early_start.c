@@ -1,11 +1,9 @@
 /* Runs a command with a reading list before libc is initialized. That initialization is most of
  * frontload-run's cost when all is in memory: glibc queries the processor some thirty times, which
- * takes 0.25 ms in the virtual machine here. The exec of a program without libc costs 0.05 ms.
+ * takes 0.25 ms in a virtual machine. The exec of a program without libc costs 0.05 ms.
  *
- * The linker makes frontload_run_start the entry of frontload-run. main() handles all other cases,
- * and reports them: other options than --files, --learn and --device, an unusable list, a start
- * that is to be watched, a command that cannot be run.
- */
+ * The linker makes frontload_run_start the entry of frontload-run. main() handles and reports all
+ * other cases: other options, an unusable list, a start that is to be watched, no command. */
 #include "base/execute.h"
 #include "base/text.h"
 #include "prefetch/learnt_list.h"

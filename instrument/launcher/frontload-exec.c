@@ -1,13 +1,10 @@
 /* frontload-exec: runs one command and writes its cost as one line of JSON.
+ * The figures include children that the command itself waited for, as wait4(2) defines it.
  *
  * The kernel keeps the peak memory of the image that a process had before exec (ru_maxrss). So the
  * parent of a measured program has to be tiny, not Python. This one sets a floor of 0.7 MB.
  *
- * --mounts: only the command enters the mount namespace, just before exec, so that it is the first
- * to read the files mounted there.
- *
- * The line is written only if the command was started and waited for. The figures include children
- * that the command itself waited for, as wait4(2) defines it.
+ * --mounts: only the command enters the mount namespace, so that it is the first to read there.
  *
  * --until-*, --for: a command that does not end is measured until it is ready (ready.h). The
  * figures cover all processes that it has started by then. These are then ended, as a person would
@@ -101,9 +98,8 @@ static int parseFd(const char *text) {
  * except in the command. */
 static sigset_t awaited, originalMask;
 
-/* Our own writes, of the command's output or of the line, cause SIGPIPE and SIGXFSZ: the reader has
- * gone, or the file may not grow. They would end us and leave the command running. If SIGCHLD
- * stayed ignored, children would disappear unseen. */
+/* Our own writes may cause SIGPIPE and SIGXFSZ, which would end us and leave the command running.
+ * If SIGCHLD stayed ignored, children would disappear unseen. */
 enum { ACTIONS = 3 };
 static const int withAction[ACTIONS] = {SIGPIPE, SIGXFSZ, SIGCHLD};
 static struct sigaction originalActions[ACTIONS];

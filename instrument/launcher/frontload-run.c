@@ -1,14 +1,9 @@
-/* frontload-run: prefetches the fronts of a program and of its libraries, and becomes the program.
+/* frontload-run: prefetches the fronts of a program and of its libraries, and becomes the program:
+ * for programs that cannot, or should not, prefetch themselves. The program is prefetched first:
+ * while its front is being read, its libraries are found.
  *
- * It is for programs that cannot, or should not, prefetch themselves: they need only the note that
- * ld.frontload writes. If there is no note, it just runs the command.
- *
- * The command is exec'd, so its process id, exit status and signals are its own. The program is
- * prefetched first: while its front is being read, its libraries are found.
- *
- * --files: a prefetch list names the parts of all files that a startup reads
- * (prefetch/reading_list.h). A detached process asks for them while the command starts. Most runs
- * with a list do not come as far as main(): see early_start.c.
+ * --files: a detached process asks for the parts of all files that a startup reads
+ * (prefetch/reading_list.h). Most runs with a list do not come as far as main(): see early_start.c.
  *
  * --learn: the list is what earlier starts of the program have touched (learn.h). It is asked for
  * behind the program's front, and this start is watched.
@@ -107,9 +102,8 @@ static FILE *startList(const char *interpreter, const char *program, pid_t *pid)
   return output;
 }
 
-/* The path in one line of such a list, or NULL; the line is changed. The forms are
- *     NAME => PATH (0xADDRESS)      NAME => not found      PATH-OR-NAME (0xADDRESS)
- * and a name without a slash, linux-vdso.so.1, is no file. */
+/* The path in one line of such a list, or NULL: NAME => PATH (0xADDRESS), NAME => not found, or
+ * PATH-OR-NAME (0xADDRESS). A name without a slash, linux-vdso.so.1, is no file. */
 static char *pathIn(char *line) {
   static const char arrow[] = " => ", address[] = " (0x";
   char *path = strstr(line, arrow);
@@ -123,10 +117,8 @@ static char *pathIn(char *line) {
   return strchr(path, '/') ? path : NULL;
 }
 
-/* Prefetches the libraries that the program needs, if they are known. The program's own dynamic
- * linker lists them (`ld.so --list PROGRAM`), with the search paths, caches and preloads that it
- * will use to load them. This runs only the interpreter, which is about to run anyway, and never
- * the program; a static program has no interpreter. */
+/* Prefetches the libraries that the program needs. Its own dynamic linker lists them, by the search
+ * paths, caches and preloads that will be used to load them, without running the program. */
 static void prefetchNeededLibraries(const char *program) {
   char interpreter[PATH_MAX];
   pid_t pid;
@@ -189,8 +181,7 @@ static void tellObstacle(const char *thing, const char *obstacle) {
     fprintf(stderr, "frontload-run: warning: %s: nothing can be learnt: %s\n", thing, obstacle);
 }
 
-/* Asks for the program's front and then for what was learnt. While nothing was learnt, asks as
- * without --learn. Then watches the start. */
+/* Asks for the program's front, then for what was learnt, if anything. Then watches the start. */
 static void learn(const char *command, const struct device_kind *device, bool takesHome) {
   char found[PATH_MAX];
   const char *program = find_command(command, getenv("PATH"), found);

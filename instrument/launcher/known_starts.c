@@ -4,35 +4,27 @@
 
 #include "base/system_calls.h"
 #include "prefetch/reading_list.h"
+#include "process_tree.h"
 
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-  MAX_ALIKE = 7,
-  MAX_WAITS = 64, /* a start that waits for more pages has something to teach */
-  PAUSE_MS = 2000,
-  MAX_PAUSES = 30,
-};
+enum { MAX_ALIKE = 7, PAUSE_MS = 2000, MAX_PAUSES = 30 };
 
 /* The digit behind this is the count of starts that were alike. */
 static const char HEADER[] = READING_LIST_MAGIC "alike ";
 
 /* Returns the state of a process, or 0 if it is gone. `children`: those that it has waited for. */
 static char read_faults(pid_t process, pid_t *parent, struct faults *own, struct faults *children) {
-  char path[64], text[512] = "", state = 0;
-  snprintf(path, sizeof path, "/proc/%d/stat", process);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file >= 0 && read(file, text, sizeof text - 1) > 0 && strrchr(text, ')') &&
-      sscanf(strrchr(text, ')'), /* behind a name that may have any character */
-             ") %c %d %*d %*d %*d %*d %*u %" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &state,
-             parent, &own->minor, &children->minor, &own->major, &children->major) != 6)
-    state = 0;
-  if (file >= 0)
-    close(file);
-  return state;
+  static const char form[] = "%*c %d %*d %*d %*d %*d %*u %" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64;
+  char text[512];
+  const char *fields = process_stat(process, text, sizeof text);
+  return fields && sscanf(fields, form, parent, &own->minor, &children->minor, &own->major,
+                          &children->major) == 5
+             ? *fields
+             : 0;
 }
 
 /* The kernel shows the faults of a process until its parent has waited for it, and from then on in
@@ -68,13 +60,11 @@ struct known_starts known_starts(const char *path, pid_t process) {
   if (read_list(path, &list) != 0)
     return known;
   for (rest = list; starts_with(&list, HEADER) && next_line(&line, &rest);)
-    if (starts_with(&line, "alike ")) {
-      line.begin += sizeof "alike " - 1;
-      take_number(&line, &known.alike);
-    } else if (starts_with(&line, "start ") && kind < known.kinds + MAX_KINDS) {
-      line.begin += sizeof "start " - 1;
-      kind += take_number(&line, &kind->minor) && line.begin++ && take_number(&line, &kind->major);
-    } else if (starts_with(&line, "file\t") && has_changed(&line))
+    if (starts_with(&line, "alike "))
+      sscanf(line.begin, "alike %9" SCNu64, &known.alike);
+    else if (starts_with(&line, "start ") && kind < known.kinds + MAX_KINDS)
+      kind += sscanf(line.begin, "start %18" SCNu64 " %18" SCNu64, &kind->minor, &kind->major) == 2;
+    else if (starts_with(&line, "file\t") && has_changed(&line))
       known.alike = MAX_ALIKE;
   SYS(munmap, list.begin, list.end - list.begin + 1);
   return known;
@@ -85,9 +75,8 @@ static bool is_known(const struct known_starts *known) {
   const struct faults faults = known->faults;
   for (const struct faults *kind = known->kinds; kind < known->kinds + MAX_KINDS && kind->minor;
        ++kind) {
-    const uint64_t waits = kind->major < MAX_WAITS ? kind->major : MAX_WAITS;
     const uint64_t margin = kind->minor / 64 + 8;
-    if (faults.major <= waits + waits / 4 + 8 && faults.minor + margin >= kind->minor &&
+    if (faults.major <= kind->major + kind->major / 4 + 8 && faults.minor + margin >= kind->minor &&
         faults.minor <= kind->minor + margin)
       return true;
   }
@@ -108,10 +97,8 @@ bool known_starts_wait(struct known_starts *known, bool *is_new) {
   }
   *is_new = !is_known(known);
   const char digit = (char)('0' + (*is_new ? MAX_ALIKE : known->alike + 1));
-  const int fd = open(known->list, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd >= 0 && pwrite(fd, &digit, 1, sizeof HEADER - 1) == 1)
-    close(fd);
-  return true;
+  end.fd = open(known->list, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  return pwrite(end.fd, &digit, 1, sizeof HEADER - 1) == 1;
 }
 
 void known_starts_write(struct known_starts *known, bool adds, FILE *to) {

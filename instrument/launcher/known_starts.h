@@ -1,8 +1,6 @@
 /* Starts that teach nothing. A list has lines `start MINOR MAJOR`: the page faults of starts that
- * it was made from. While a start goes on, nothing is looked at. At its end, its faults tell
- * whether it was like one of these. If not, the next start is watched closely, and so is each
- * eighth.
- */
+ * it served. A start is only awaited. If its faults were unlike these, the next one is watched
+ * closely, and so is each eighth. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,11 +27,11 @@ struct known_starts {
 /* At the beginning of a start. */
 struct known_starts known_starts(const char *list, pid_t process);
 
-/* False if this start is to be watched closely. Else waits for its end, and counts it in the list:
- * sets `is_new` if it was not like the known ones. */
+/* False if this start is to be watched closely. Else waits for its end, and counts it in the list;
+ * `is_new`: it was not like the known ones. */
 bool known_starts_wait(struct known_starts *known, bool *is_new);
 
-/* Counts the faults of this start; as soon as it ends, because its parent may end as well. Returns
+/* Counts the faults of this start; as soon as it ends, as its parent may end as well. Returns
  * whether the process waits for a disk. */
 bool known_starts_count(struct known_starts *known);
 

@@ -25,17 +25,10 @@ enum {
   MAX_WEIGHT = 8,
   PROBES = 8,
   STALE_SECONDS = 60, /* after this time, a writer is taken for dead */
-  /* Watching takes FIXED_NS, and 1 / SHARE of the start's duration. */
-  SHARE = 300,
+  SHARE = 600,        /* looks take FIXED_NS, and 1 / SHARE of the start's duration */
 };
-#define FIXED_NS (4 * NS_PER_MS)
-/* A disk or a server takes longer to answer a read. */
-#define READ_NS (10 * NS_PER_MS)
-#define MAX_PAUSE_NS (128 * NS_PER_MS)
-/* A start that is slower than this is looked at before all of its list is mapped, */
-#define SLOW_NS (1000 * NS_PER_MS)
-/* and one that has mapped nothing new for this time. */
-#define PAUSE_NS (20 * NS_PER_MS)
+#define FIXED_NS (2 * NS_PER_MS)
+#define MAX_PAUSE_NS (32 * NS_PER_MS)
 /* After this time without anything new, a start is over. */
 #define QUIET_NS (2000 * NS_PER_MS)
 #define MAX_NS (60000 * NS_PER_MS)
@@ -46,9 +39,8 @@ struct learner {
   bool is_whole; /* nothing was touched after the last look, as far as samples tell */
   bool has_all;  /* and there was hardly a page fault */
   unsigned looks;
-  uint64_t looked_at; /* the minor faults at the last look */
-  /* Pages: of the old list, of this start, of this start alone, of the new list */
-  uint64_t known, seen, fresh, listed;
+  uint64_t looked_at;           /* the minor faults at the last look */
+  uint64_t seen, fresh, listed; /* pages: of this start, of it alone, of the new list */
   unsigned starts;
 };
 
@@ -58,80 +50,52 @@ static int64_t own_ns(void) {
   return ns_of(&time);
 }
 
-/* Waits until the command ends, or for some time. Meanwhile, as far as the budget allows, sees
- * which files are being read. */
-static void wait_for(struct learner *learner, struct watch *watch, struct pollfd *end,
-                     int64_t pause, int64_t until_ns) {
-  const int64_t until = now_ns() + pause;
-  for (int64_t left = pause; left > 0 && !end->revents; left = until - now_ns()) {
-    const bool looks = own_ns() < until_ns;
-    const int64_t part = looks && left > READ_NS ? READ_NS : left;
-    const struct timespec wait = {part / 1000000000, part % 1000000000};
-    ppoll(end, 1, &wait, NULL);
-    if (looks)
-      watch_files(watch);
-  }
-  if (!end->revents)
-    return;
-  *end = (struct pollfd){.fd = -1};
-  known_starts_count(&learner->kinds);
-}
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Watches until the end of the start. The pauses between samples grow with the start's age, and
- * those between looks as well, as far as the budget allows. */
+/* Watches until the end of the start. The pauses between samples, and looks, grow with its age. */
 static void watch_start(struct learner *learner, struct watch *watch) {
   const int64_t begin = now_ns();
-  int64_t last = begin, grown = begin, looked = 0, last_look = begin;
-  int64_t pause = NS_PER_MS;
-  int64_t budget = FIXED_NS;
+  int64_t last = begin, grown = begin, looked = 0, last_look = begin, age = 0;
   struct pollfd end = {(int)SYS(pidfd_open, learner->start->command, 0), POLLIN, 0};
   uint64_t memory = 0, growth = 0;
-  for (;;) {
-    wait_for(learner, watch, &end, pause, looked + budget / 2);
-    const size_t processes = watch_sample(watch);
-    const int64_t now = now_ns(), age = now - begin;
-    if (!processes || age > MAX_NS)
+  for (bool is_over = false; !is_over && age < MAX_NS;) {
+    const int64_t pause = age < 16 * NS_PER_MS ? NS_PER_MS : least(age / 16, MAX_PAUSE_NS);
+    if (ppoll(&end, 1, &(struct timespec){.tv_nsec = pause}, NULL) > 0) {
+      end.fd = -1;
+      known_starts_count(&learner->kinds);
+    }
+    if (!watch_sample(watch))
       break;
+    last = now_ns();
+    age = last - begin;
     if (watch->memory != memory)
-      grown = now;
-    last = now;
+      grown = last;
     memory = watch->memory;
     growth = watch->growth;
-    budget = FIXED_NS + age / SHARE;
-    /* With a list, all of it is mapped at once, and only the end is new. (What a process has
-     * written to is not counted as a file's.) */
-    const bool is_time =
-        memory * 2 >= learner->known || age > SLOW_NS || now - grown > PAUSE_NS + age / 8;
-    const bool is_over = now - grown > QUIET_NS && !known_starts_count(&learner->kinds);
-    /* Looks get half of the budget. The less of it is left, the more must be new. */
+    is_over = last - grown > QUIET_NS && !known_starts_count(&learner->kinds);
+    /* The less of the budget is left, the more must be new. */
     const int64_t price = learner->looks ? looked / learner->looks : 0;
-    const int64_t left = budget / 2 - looked + 4 * price;
-    const bool is_due = is_time && left > 0 && now - last_look >= least(age / 8, 64 * price) &&
+    const int64_t left = FIXED_NS + age / SHARE - looked + 4 * price;
+    const bool is_due = left > 0 && last - last_look >= least(age / 4, 64 * price) &&
                         (int64_t)growth * 32 * left >= (int64_t)memory * price;
     if (growth && (is_due || is_over)) {
       looked -= own_ns();
       watch_look(watch);
       looked += own_ns();
       ++learner->looks;
-      last_look = now;
+      last_look = last;
+      growth = 0;
       known_starts_count(&learner->kinds);
       learner->looked_at = learner->kinds.faults.minor;
-      growth = 0;
     }
-    if (is_over)
-      break;
-    pause = is_time && own_ns() < looked + budget / 2 ? age / 16 : age / 4;
-    pause = pause < NS_PER_MS ? NS_PER_MS : least(pause, MAX_PAUSE_NS);
   }
+  const uint64_t faults = learner->kinds.faults.minor;
   learner->is_whole =
       learner->looks && growth * 32 <= memory && (now_ns() - last) * 8 <= last - begin;
-  const uint64_t faults = learner->kinds.faults.minor;
   learner->has_all = learner->is_whole && faults - learner->looked_at <= faults / 128;
 }
 
-/* Digits of the build-id of an ELF file, or "-"; allocated. */
+/* Digits of an ELF file's build-id, or "-"; allocated. */
 static char *build_id_of(const char *path) {
   struct elf_start start;
   char *text = NULL;
@@ -155,54 +119,42 @@ static char *build_id_of(const char *path) {
   return text ? text : strdup("-");
 }
 
-/* The file that a line of the old list is about, with what is known of it; NULL if it is another
- * one by now. */
-static struct seen_file *known_file(struct watch *watch, const struct line *line) {
-  struct listed listed;
-  if (!parse_file(*line, &listed))
-    return NULL;
-  struct seen_file *file = watch_file(watch, listed.path);
+/* A file of the old list, or NULL if it is another one by now. */
+static struct seen_file *known_file(struct watch *watch, const struct listed *listed) {
+  struct seen_file *file = watch_file(watch, listed->path);
   if (!file)
     return NULL;
-  char *build_id = strndup(listed.build_id, listed.build_id_size);
-  const bool is_same_time = file->size == listed.size && file->seconds == listed.seconds &&
-                            file->nanoseconds == listed.nanoseconds;
+  const size_t size = listed->build_id_size;
+  const bool is_same_time = file->size == listed->size && file->seconds == listed->seconds &&
+                            file->nanoseconds == listed->nanoseconds;
   if (!file->build_id)
-    file->build_id = is_same_time ? build_id : build_id_of(file->path);
-  const bool is_same = is_same_time || (file->size == listed.size && build_id && file->build_id &&
-                                        *build_id != '-' && !strcmp(build_id, file->build_id));
-  if (file->build_id != build_id)
-    free(build_id);
+    file->build_id = is_same_time ? strndup(listed->build_id, size) : build_id_of(file->path);
+  const bool is_same =
+      is_same_time || (file->size == listed->size && file->build_id && *listed->build_id != '-' &&
+                       !strncmp(file->build_id, listed->build_id, size) && !file->build_id[size]);
   return is_same ? file : NULL;
 }
 
-/* Adds the old weights to what was seen. `watches`: only watches the folders of files that earlier
- * starts have read. */
+/* Adds the old weights to what was seen, or only `watches` the folders of files that were read. */
 static void take_old(struct learner *learner, struct watch *watch, bool watches) {
   struct line all, rest, line;
   if (read_list(learner->start->list->path, &all) != 0)
     return;
-  rest = all;
-  if (all.end - all.begin > MAX_LIST)
-    rest.begin = rest.end;
+  rest = all.end - all.begin > MAX_LIST ? (struct line){all.end, all.end} : all;
   struct seen_file *file = NULL;
   struct listed listed = {.size = 0}; /* a damaged list may begin with a range */
   struct range range;
   uint64_t rank, weight;
   while (next_line(&line, &rest)) {
     if (starts_with(&line, "runs ")) {
-      line.begin += 5;
-      if (take_number(&line, &weight))
-        learner->starts = weight < 999999999 ? (unsigned)weight : 999999999;
+      sscanf(line.begin, "runs %9u", &learner->starts);
     } else if (starts_with(&line, "file\t")) {
       listed.size = 0;
-      file = !parse_file(line, &listed) ? NULL : watches ? NULL : known_file(watch, &line);
+      file = !parse_file(line, &listed) ? NULL : watches ? NULL : known_file(watch, &listed);
     } else if (is_range(&line) && listed.size) {
       if (!parse_range(&line, &listed, 0, &range) || !take_number(&line, &rank) ||
           *line.begin++ != '\t' || !take_number(&line, &weight))
         continue;
-      if (watches)
-        learner->known += (range.end - range.begin) / WATCH_PAGE;
       if (watches && starts_with(&line, "\tread"))
         watch_folder_of(watch, listed.path);
       for (uint64_t page = range.begin / WATCH_PAGE;
@@ -292,9 +244,8 @@ static void write_pages(struct learner *learner, struct watch *watch, uint8_t mi
 }
 
 static bool is_list(const char *name) {
-  const size_t size = strlen(name);
-  return (size > 6 && !strcmp(name + size - 6, ".files")) ||
-         (size > 4 && !strcmp(name + size - 4, ".new"));
+  const char *end = strrchr(name, '.');
+  return end && end > name && (!strcmp(end, ".files") || !strcmp(end, ".new"));
 }
 
 /* The folder of lists, in memory that the next call overwrites. */
@@ -306,7 +257,7 @@ static char *folder_of(const struct learnt_list *list) {
 
 /* Deletes the oldest lists of a folder until at most `max` are left. */
 static void keep_newest(const char *folder, size_t max) {
-  for (;;) {
+  for (bool is_done = false; !is_done;) {
     char oldest[256] = "";
     int64_t oldest_ns = INT64_MAX;
     size_t count = 0;
@@ -324,10 +275,8 @@ static void keep_newest(const char *folder, size_t max) {
         oldest_ns = ns_of(&status.st_mtim);
       }
     }
-    const bool is_done = count <= max || unlinkat(dirfd(names), oldest, 0) != 0;
+    is_done = count <= max || unlinkat(dirfd(names), oldest, 0) != 0;
     closedir(names);
-    if (is_done)
-      return;
   }
 }
 
@@ -365,11 +314,9 @@ static int write_list(struct learner *learner, struct watch *watch) {
     free(text);
     text = NULL;
   }
-  FILE *to = fdopen(fd, "w");
-  int error = text && to ? 0 : ENOMEM;
-  if (!error && fwrite(text, 1, size, to) != size)
-    error = errno;
-  if ((to ? fclose(to) : close(fd)) != 0 && !error)
+  errno = ENOSPC; /* a part is written */
+  int error = !text ? ENOMEM : write(fd, text, size) == (ssize_t)size ? 0 : errno;
+  if (close(fd) != 0 && !error)
     error = errno;
   free(text);
   if (!error && rename(path, learner->start->list->path) != 0)
@@ -382,21 +329,19 @@ static int write_list(struct learner *learner, struct watch *watch) {
 }
 
 static void report(const struct learner *learner, int error) {
+  fprintf(stderr, "frontload-run: %s: %s: ", error ? "warning" : "note",
+          learner->start->list->path);
   if (error)
-    fprintf(stderr, "frontload-run: warning: %s: cannot be learnt: %s\n",
-            learner->start->list->path, strerror(error));
+    fprintf(stderr, "cannot be learnt: %s\n", strerror(error));
   else if (!learner->looks)
-    fprintf(stderr,
-            "frontload-run: note: %s: nothing was learnt: the start was too short, or is "
-            "another user's\n",
-            learner->start->list->path);
+    fputs("nothing was learnt: the start was too short, or is another user's\n", stderr);
   else
     fprintf(stderr,
-            "frontload-run: note: %s: this start touched %.1f MB%s, the list has %.1f MB of %u "
-            "starts; %u looks took %.1f ms\n",
-            learner->start->list->path, (double)learner->seen * WATCH_PAGE / 1e6,
-            learner->has_all ? "" : " at least", (double)learner->listed * WATCH_PAGE / 1e6,
-            learner->starts + 1, learner->looks, (double)own_ns() / 1e6);
+            "this start touched %.1f MB%s, the list has %.1f MB of %u starts; %u looks took %.1f "
+            "ms\n",
+            (double)learner->seen * WATCH_PAGE / 1e6, learner->has_all ? "" : " at least",
+            (double)learner->listed * WATCH_PAGE / 1e6, learner->starts + 1, learner->looks,
+            (double)own_ns() / 1e6);
 }
 
 void learn_here(const struct start *start) {
@@ -404,8 +349,7 @@ void learn_here(const struct start *start) {
                             .kinds = known_starts(start->list->path, start->command)};
   struct watch watch;
   enum { OF_PROCESS = 1, IDLE = 3 << 13 }; /* linux/ioprio.h */
-  /* SCHED_IDLE would get no turn on a busy machine before a short start is over. */
-  SYS(setpriority, PRIO_PROCESS, 0, 19);
+  SYS(setpriority, PRIO_PROCESS, 0, 19);   /* SCHED_IDLE would get no turn on a busy machine */
   SYS(ioprio_set, OF_PROCESS, 0, IDLE);
   setsid(); /* Ctrl-C is for the command */
   bool is_new;
@@ -419,8 +363,7 @@ void learn_here(const struct start *start) {
   if (!realpath(start->program, program) || chdir("/") != 0 ||
       !watch_begin(&watch, start->command, start->program, program, start->home))
     return;
-  /* The kernel reads its first page. A program that ends before the first look gets at least a list
-   * of that, which tells cold starts from warm ones. */
+  /* A list of its first page, which the kernel reads, tells cold starts from warm ones. */
   struct seen_file *file = watch_file(&watch, program);
   if (file)
     file->mapped = true;
@@ -440,15 +383,14 @@ bool learn_apart(struct start *start) {
          run_beside_process_1(name, start->verbose, learn, start);
 }
 
-/* Whether only this user can enter the folder. Not for a program with rights that its caller
- * lacks. */
+/* Whether only this user can enter the folder, and has no rights that the caller lacks. */
 static bool is_ours(const char *folder) {
   struct stat status;
   return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && !(status.st_mode & 077) &&
          status.st_uid == geteuid() && getuid() == geteuid();
 }
 
-/* Makes a folder and those above it, from the first that is missing. */
+/* Makes a folder and those above it. */
 static int make_folders(char *path) {
   if (mkdir(path, 0700) == 0 || errno == EEXIST)
     return 0;

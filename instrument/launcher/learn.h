@@ -1,5 +1,4 @@
-/* frontload-run --learn: a start is watched, and what it touches becomes the list that the next
- * cold start asks for.
+/* frontload-run --learn: what a start touches becomes the list that the next cold start asks for.
  *
  * A process of low priority watches, detached like the one that asks (run_apart). It takes
  * one part in three hundred of the start's duration, and 4 ms; hardly anything if the start is like
@@ -34,6 +33,5 @@ void learn_here(const struct start *start);
 /* The same in a detached process. False if there can be none here. */
 bool learn_apart(struct start *start);
 
-/* Deletes the list of a program, or all lists if there is only their folder. Returns 0 or an errno.
- */
+/* Deletes a program's list, or all lists if there is only their folder. Returns 0 or an errno. */
 int learn_forget(const struct learnt_list *list);

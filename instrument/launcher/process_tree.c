@@ -48,6 +48,12 @@ static char *stat_fields(const char *path, char *text, size_t size) {
   return end ? end + 2 : NULL;
 }
 
+char *process_stat(pid_t process, char *text, size_t size) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  return stat_fields(path, text, size);
+}
+
 /* Calls `visit` for each numeric name in a folder. */
 static void for_each_number(const char *folder, void (*visit)(pid_t number, void *argument),
                             void *argument) {
@@ -63,36 +69,44 @@ static void for_each_number(const char *folder, void (*visit)(pid_t number, void
   closedir(open_folder);
 }
 
+struct Visit {
+  void (*visit)(pid_t number, void *argument);
+  void *argument;
+};
+
+static void visit_children(pid_t thread, void *argument) {
+  const struct Visit *each = argument;
+  char path[64], text[MAX_CONTENTS], *end;
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", thread, thread);
+  char *next = read_text(path, text, sizeof text);
+  for (long pid; next && (pid = strtol(next, &end, 10), end > next); next = end)
+    each->visit((pid_t)pid, each->argument);
+}
+
+void for_each_child(pid_t process, void (*visit)(pid_t child, void *argument), void *argument) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task", process);
+  for_each_number(path, visit_children, &(struct Visit){visit, argument});
+}
+
 struct Found {
   pid_t pids[MAX_TREE];
   size_t count;
 };
 
-static void list_children(pid_t thread, void *argument) {
+static void add_found(pid_t pid, void *argument) {
   struct Found *found = argument;
-  char path[64], text[MAX_CONTENTS];
-  snprintf(path, sizeof path, "/proc/%d/task/%d/children", thread, thread);
-  char *next = read_text(path, text, sizeof text);
-  while (next && found->count < MAX_TREE) {
-    char *end;
-    long pid = strtol(next, &end, 10);
-    if (end == next)
-      return;
-    found->pids[found->count++] = (pid_t)pid;
-    next = end;
-  }
+  if (found->count < MAX_TREE)
+    found->pids[found->count++] = pid;
 }
 
 /* The descendants of this process. The kernel's lists may miss some while others end. */
 static struct Found descendants(void) {
   struct Found found;
   found.count = 0;
-  list_children(getpid(), &found);
-  for (size_t next = 0; next < found.count; ++next) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", found.pids[next]);
-    for_each_number(path, list_children, &found);
-  }
+  for_each_child(getpid(), add_found, &found);
+  for (size_t next = 0; next < found.count; ++next)
+    for_each_child(found.pids[next], add_found, &found);
   return found;
 }
 
@@ -116,8 +130,7 @@ static int64_t number_after(const char *text, const char *word) {
 
 static void add_running(struct Cost *cost, pid_t pid) {
   char path[64], text[MAX_CONTENTS];
-  snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  char *fields = stat_fields(path, text, sizeof text);
+  char *fields = process_stat(pid, text, sizeof text);
   /* proc_pid_stat(5): minflt is field 10, and the state, here the first, field 3. */
   long long minor, minor_of_children, major, major_of_children, user, system, user_of_children,
       system_of_children;

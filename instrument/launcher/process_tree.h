@@ -3,9 +3,16 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+
+/* Calls `visit` for each child of any thread of a process. */
+void for_each_child(pid_t process, void (*visit)(pid_t child, void *argument), void *argument);
+
+/* The fields of /proc/PID/stat from the state on, in `text`; NULL if the process is gone. */
+char *process_stat(pid_t process, char *text, size_t size);
 
 /* The cost of processes so far. */
 struct Cost {

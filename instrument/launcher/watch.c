@@ -4,10 +4,11 @@
 
 #include "base/text.h"
 #include "clock.h"
+#include "process_tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,8 @@ enum {
 
 struct process {
   pid_t pid;
-  int folder, statm, children, open_files; /* of /proc/PID */
-  uint64_t size, memory, memory_at_look;   /* in pages: mapped, mapped files in memory */
+  int folder;                            /* /proc/PID */
+  uint64_t size, memory, memory_at_look; /* in pages: mapped, mapped files in memory */
   bool is_visible; /* its paths are ours, and it is not the launcher any more */
 };
 
@@ -41,8 +42,7 @@ struct watched {
   size_t count;
   struct timespec begin;
   uint32_t slots[SLOTS]; /* of files by the hash of their path: index + 1 */
-  char *maps;
-  size_t maps_room;
+  char maps[MAX_MAPS];
   char *folders[MAX_FOLDERS + 1]; /* by the number of their watch, which begins at 1 */
   bool reads[MAX_FOLDERS + 1];    /* not only the folders in it are of interest */
   int events;                     /* of inotify */
@@ -99,34 +99,16 @@ static ssize_t link_at(int folder, const char *name, char path[PATH_MAX]) {
   return size;
 }
 
-static void add_process(struct watch *watch, pid_t pid) {
-  struct watched *inside = watch->inside;
+static void add_process(pid_t pid, void *watch) {
+  struct watched *inside = ((struct watch *)watch)->inside;
+  char path[64];
   for (size_t i = 0; i < inside->count; ++i)
     if (inside->processes[i].pid == pid)
       return;
-  if (inside->count == MAX_PROCESSES)
-    return;
-  char path[64];
-  struct process *process = &inside->processes[inside->count];
-  *process = (struct process){.pid = pid};
   snprintf(path, sizeof path, "/proc/%d", pid);
-  process->folder = open(path, O_DIRECTORY | O_CLOEXEC);
-  if (process->folder < 0)
-    return;
-  process->open_files = openat(process->folder, "fd", O_DIRECTORY | O_CLOEXEC);
-  process->statm = openat(process->folder, "statm", O_RDONLY | O_CLOEXEC);
-  snprintf(path, sizeof path, "task/%d/children", pid);
-  process->children = openat(process->folder, path, O_RDONLY | O_CLOEXEC);
-  ++inside->count;
-}
-
-static void remove_process(struct watched *inside, size_t index) {
-  struct process *process = &inside->processes[index];
-  close(process->folder);
-  close(process->statm);
-  close(process->children);
-  close(process->open_files);
-  *process = inside->processes[--inside->count];
+  const int folder = inside->count < MAX_PROCESSES ? open(path, O_DIRECTORY | O_CLOEXEC) : -1;
+  if (folder >= 0)
+    inside->processes[inside->count++] = (struct process){.pid = pid, .folder = folder};
 }
 
 bool watch_begin(struct watch *watch, pid_t command, const char *started, const char *program,
@@ -145,7 +127,7 @@ bool watch_begin(struct watch *watch, pid_t command, const char *started, const 
       readlink("/proc/self/ns/mnt", inside->name_space, sizeof inside->name_space - 1) < 0 ||
       link_at(AT_FDCWD, "/proc/self/root", inside->root) < 0)
     return false;
-  add_process(watch, command);
+  add_process(command, watch);
   return true;
 }
 
@@ -207,8 +189,8 @@ static void watch_folder(struct watch *watch, const char *folder, bool reads) {
     inside->folders[number] = strdup(folder);
 }
 
-/* And the two folders above, in which the folders that come next are found: a program that lists
- * a folder will read there. Python reads in a subfolder of the folder that it lists. */
+/* And the two folders above: a program that lists a folder in them will read there, Python in a
+ * subfolder of that. */
 void watch_folder_of(struct watch *watch, const char *path) {
   char folder[PATH_MAX], *last = watch->inside->last_folder;
   snprintf(folder, sizeof folder, "%s", path);
@@ -266,31 +248,23 @@ static void look_at_descriptors(struct watch *watch, const struct process *proce
   char name[32], path[PATH_MAX];
   struct stat status;
   for (int fd = FIRST_DESCRIPTOR, holes = 0; fd < MAX_OPEN && holes < 2; ++fd) {
-    snprintf(name, sizeof name, "%d", fd);
-    if (link_at(process->open_files, name, path) < 0)
+    snprintf(name, sizeof name, "fd/%d", fd);
+    if (link_at(process->folder, name, path) < 0)
       ++holes;
     else if (*path == '/' && !*slot_of(watch, path) &&
-             fstatat(process->open_files, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+             fstatat(process->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
              !(status.st_mode & S_IWUSR))
       see_read(watch, path);
   }
 }
 
-void watch_files(struct watch *watch) {
+/* Which files are being read, and which folders listed. */
+static void watch_files(struct watch *watch) {
   const struct watched *inside = watch->inside;
   take_events(watch);
   for (size_t i = 0; i < inside->count; ++i)
     if (inside->processes[i].is_visible)
       look_at_descriptors(watch, &inside->processes[i]);
-}
-
-static void take_children(struct watch *watch, int file) {
-  char text[1024];
-  const ssize_t size = pread(file, text, sizeof text - 1, 0);
-  text[size < 0 ? 0 : size] = 0;
-  char *next = text;
-  for (long pid; (pid = strtol(next, &next, 10)) > 0;)
-    add_process(watch, (pid_t)pid);
 }
 
 /* A process in another mount namespace or root folder has other files at the same paths. */
@@ -310,38 +284,34 @@ static bool is_visible(struct watch *watch, const struct process *process) {
 
 /* False if the process has ended. */
 static bool sample(struct watch *watch, struct process *process) {
-  char text[128];
-  const ssize_t read = pread(process->statm, text, sizeof text - 1, 0);
-  text[read < 0 ? 0 : read] = 0;
-  char *next = text;
-  const uint64_t size = strtoull(next, &next, 10);
-  strtoull(next, &next, 10);
-  if (!size)
-    return false;
-  process->memory = strtoull(next, &next, 10);
-  if (size != process->size)
+  char text[128] = "";
+  uint64_t size = 0;
+  const int file = openat(process->folder, "statm", O_RDONLY | O_CLOEXEC);
+  if (read(file, text, sizeof text - 1) > 0)
+    sscanf(text, "%" SCNu64 " %*u %" SCNu64, &size, &process->memory);
+  close(file);
+  if (size && size != process->size)
     process->is_visible = is_visible(watch, process);
   process->size = size;
-  return true;
+  return size;
 }
 
 size_t watch_sample(struct watch *watch) {
   struct watched *inside = watch->inside;
   for (size_t i = 0; i < inside->count; ++i)
-    take_children(watch, inside->processes[i].children);
+    for_each_child(inside->processes[i].pid, add_process, watch);
   watch->memory = watch->growth = 0;
   for (size_t i = inside->count; i-- > 0;) {
     struct process *process = &inside->processes[i];
     if (!sample(watch, process)) {
-      remove_process(inside, i);
-      continue;
+      close(process->folder);
+      *process = inside->processes[--inside->count];
+    } else if (process->is_visible) {
+      const uint64_t before = process->memory_at_look;
+      watch->memory += process->memory;
+      watch->growth +=
+          process->memory > before ? process->memory - before : before - process->memory;
     }
-    if (!process->is_visible)
-      continue;
-    watch->memory += process->memory;
-    watch->growth += process->memory > process->memory_at_look
-                         ? process->memory - process->memory_at_look
-                         : process->memory_at_look - process->memory;
   }
   watch_files(watch);
   return inside->count;
@@ -404,15 +374,12 @@ static void look_at_mapping(struct seen_file *file, const struct mapping *mappin
   }
 }
 
-/* One line of maps: BEGIN-END PERMISSIONS OFFSET DEVICE INODE PATH. What is shared and writable is
- * data that changes. */
+/* A line: BEGIN-END PERMISSIONS OFFSET DEVICE INODE PATH. What is shared and writable changes. */
 static void look_at_line(struct watch *watch, char *line, int table) {
-  static const char deleted[] = " (deleted)";
   struct mapping mapping;
   char permissions[8];
   char *path = strchr(line, '/');
-  if (!path || strncmp(path, "/dev/", 5) == 0 ||
-      (strlen(path) > sizeof deleted && !strcmp(path + strlen(path) - sizeof deleted + 1, deleted)))
+  if (!path || strncmp(path, "/dev/", 5) == 0)
     return;
   char *next = line;
   mapping.begin = strtoull(next, &next, 16);
@@ -428,8 +395,7 @@ static void look_at_line(struct watch *watch, char *line, int table) {
   if (!file->mapped && !is_library(path) && permissions[2] != 'x')
     watch_folder_of(watch, path);
   file->mapped = true;
-  /* What the last look comes too early for: code that runs at the end (.fini) is the last of a
-   * library's code. */
+  /* Code that runs at the end (.fini), behind the last look, is the last of a library's code. */
   if (permissions[2] == 'x')
     see(file, &mapping, mapping.end - WATCH_PAGE, mapping.end);
   look_at_mapping(file, &mapping, table);
@@ -439,27 +405,16 @@ static void look_at_line(struct watch *watch, char *line, int table) {
 static size_t read_maps(struct watched *inside, const struct process *process) {
   const int file = openat(process->folder, "maps", O_RDONLY | O_CLOEXEC);
   size_t size = 0;
-  for (ssize_t part = file < 0 ? 0 : 1; part > 0 && size < MAX_MAPS; size += (size_t)part) {
-    if (inside->maps_room - size < 1 << 15) {
-      char *more = realloc(inside->maps, inside->maps_room * 2 + (1 << 16));
-      if (!more)
-        break;
-      inside->maps = more;
-      inside->maps_room = inside->maps_room * 2 + (1 << 16);
-    }
-    part = read(file, inside->maps + size, inside->maps_room - size);
-    if (part < 0)
-      break;
-  }
-  if (file >= 0)
-    close(file);
+  for (ssize_t part; (part = read(file, inside->maps + size, MAX_MAPS - size)) > 0;)
+    size += (size_t)part;
+  close(file);
   while (size && inside->maps[size - 1] != '\n')
     --size;
   return size;
 }
 
-/* The order of mappings: the program, and then from the highest address on, as the kernel places
- * the dynamic linker and the libraries in the order in which they are loaded. */
+/* First the program, and then from the highest address on, as the kernel places the dynamic linker
+ * and the libraries in the order in which they are loaded. */
 static void look_at(struct watch *watch, struct process *process) {
   struct watched *inside = watch->inside;
   char program[PATH_MAX];
@@ -478,33 +433,12 @@ static void look_at(struct watch *watch, struct process *process) {
   process->memory_at_look = process->memory;
 }
 
-/* Children of all threads. A sample sees those of the first. */
-static void take_children_of_threads(struct watch *watch, const struct process *process) {
-  const int fd = openat(process->folder, "task", O_DIRECTORY | O_CLOEXEC);
-  DIR *threads = fd < 0 ? NULL : fdopendir(fd);
-  if (!threads && fd >= 0)
-    close(fd);
-  for (struct dirent *entry; threads && (entry = readdir(threads));) {
-    char path[300];
-    snprintf(path, sizeof path, "%s/children", entry->d_name);
-    const int file = *entry->d_name == '.' ? -1 : openat(fd, path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-      continue;
-    take_children(watch, file);
-    close(file);
-  }
-  if (threads)
-    closedir(threads);
-}
-
 void watch_look(struct watch *watch) {
   struct watched *inside = watch->inside;
-  for (size_t i = 0; i < inside->count; ++i) {
-    take_children_of_threads(watch, &inside->processes[i]);
+  for (size_t i = 0; i < inside->count; ++i)
     if (inside->processes[i].is_visible &&
         inside->processes[i].memory != inside->processes[i].memory_at_look)
       look_at(watch, &inside->processes[i]);
-  }
 }
 
 void watch_end(struct watch *watch) {

@@ -1,21 +1,18 @@
 /* Which pages of which files a command and its descendants touch, seen from outside.
  *
- * The kernel shows a process's page table to the user of the process: PAGEMAP_SCAN of
- * /proc/PID/pagemap returns ranges since Linux 6.7, and before that the file has 8 bytes a page.
- * Where a process touches a page, the kernel also maps the pages around that are in memory (16,
- * aligned): on x86, nothing tells these from touched ones.
+ * The user of a process may read its page table, /proc/PID/pagemap. Where a process touches a page,
+ * the kernel also maps the pages around that are in memory (16, aligned): on x86, nothing tells
+ * these from touched ones.
  *
  * Files that are read with read(2) are in no page table. A look at /proc/PID/fd shows those that
- * are open at that moment, as a file is while its reader waits for a disk. From then on, inotify
- * reports what is read in the same folder, by any process.
- */
+ * are open, as a file is while its reader waits for a disk. From then on, inotify reports what is
+ * read in the same folder, by any process. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
 enum {
   WATCH_PAGE = 4096, /* the unit of lists */
@@ -45,9 +42,6 @@ struct watch {
 bool watch_begin(struct watch *watch, pid_t command, const char *started, const char *program,
                  bool home);
 
-/* Sees which files are being read, and which folders listed. */
-void watch_files(struct watch *watch);
-
 /* A cheap look: which processes there are, how much they have mapped, and which files are being
  * read. Returns how many processes are left. */
 size_t watch_sample(struct watch *watch);
@@ -61,6 +55,5 @@ void watch_folder_of(struct watch *watch, const char *path);
 /* The end: files that were read and never mapped get their pages. */
 void watch_end(struct watch *watch);
 
-/* The file of this path: a regular file that has not changed since the command started, else NULL.
- */
+/* A regular file that has not changed since the command started, else NULL. */
 struct seen_file *watch_file(struct watch *watch, const char *path);

@@ -1,18 +1,11 @@
-/* Prefetches the front of the starting program before it is relocated, and the ranges of its
- * reading list, if one lies beside it, or what was learnt of its starts, if that list says so.
+/* Prefetches the front of the starting program before it is relocated, and the ranges of the
+ * reading list beside it, or what was learnt of its starts, if that list says so.
  *
- * The dynamic linker relocates a program before any of its code runs, and relocation touches a good
- * part of the front: a constructor would come too late. But the dynamic linker relocates libraries
- * before the program that needs them, and calls a library's IFUNC resolvers as it relocates it. So
- * this is a resolver in a library that needs no other, and works with raw system calls.
- *
- * glibc relocates libc first, and then the others in the reverse order of its list, in which the
- * program's DT_NEEDED entries come first. So the *last* of these entries is relocated before all
- * others. The first is relocated after them, but still before the program; for a clang the
- * difference could not be measured.
- *
- * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, the start-up
- * code of libc calls the resolver, before constructors.
+ * Relocation touches a good part of the front before any code of the program runs: a constructor
+ * would come too late. But the dynamic linker relocates libraries before the program that needs
+ * them, in glibc the last DT_NEEDED entry first, and calls their IFUNC resolvers. So this is a
+ * resolver in a library that needs no other, and works with raw system calls. In a static program,
+ * linked with the archive and -Wl,-u,frontload_prefetch_at_start, libc's start-up code calls it.
  *
  * musl refuses to load libraries with an IFUNC. There it is a constructor, which comes after
  * relocation but before main(): better than nothing, and `frontload-run` is better yet.
@@ -26,8 +19,8 @@
 #include <elf.h>
 #include <stdbool.h>
 
-/* Only in the shared library. A static program gets them out of the archive if it calls them: in a
- * small one, the code for lists would cost as much to read as its front. */
+/* Only in the shared library: in a small static program, the code for lists would cost as much to
+ * read as its front. */
 #pragma weak reading_list_is_resident
 #pragma weak reading_list_learns
 #pragma weak reading_list_ask_within_limits
@@ -111,8 +104,7 @@ static void ask(void *argument) {
     watch(lists);
 }
 
-/* A list beside the program, /usr/bin/app.files, names the ranges of other files that its startup
- * reads. If it says that the program learns, what was learnt is better. */
+/* If the list beside the program says that it learns, what was learnt is better. */
 static void prefetch_lists(void) {
   struct lists lists;
   if (!reading_list_is_resident)

@@ -148,41 +148,32 @@ static void cut_ranges(struct ranges *ranges, uint64_t size) {
  * request, whichever is larger, and drops the rest without a word. So each large piece is asked for
  * at once, which gives the fewest requests. It is then asked for again in small pieces, which cost
  * nothing if the large one was read as a whole, and otherwise fill in the rest.
- *
- * A front of 10.7 MB, cold, ext4 with 128 KiB readahead, 150 requests and 80 MB a second: 0.71 s
- * and 70 major faults without a prefetch; in pieces of 128 KiB 0.62 and 11, 256 KiB 0.27, 1 MiB
- * 0.21, 2 MiB 0.44 and 36. Where the largest request is 128 KiB, pieces of 1 MiB alone leave 32 of
- * 40 faults, and these with 128 KiB after them 10. madvise(MADV_POPULATE_READ) waits, 0.50 s. */
+ * A front of 10.7 MB, cold, hdd: 0.71 s and 70 major faults without a prefetch; in pieces of 128
+ * KiB 0.62 and 11, 256 KiB 0.27, 1 MiB 0.21, 2 MiB 0.44 and 36. Where the largest request is 128
+ * KiB, pieces of 1 MiB alone leave 32 of 40 faults, and these with 128 KiB after them 10. */
 enum { LARGE_PIECE = 1 << 20, SMALL_PIECE = 128 << 10 };
 
 /* Far more than any front. A hostile file must not keep us busy, nor fill the memory. */
 static const uint64_t MAX_FRONT = 256 << 20;
 
 /* A front of at most this size is asked for without probing the page cache: asking for 1 MiB in
- * memory takes 6 us, 16 probes 3 us. But a probe of a missing page reads it: one request, and
- * another one if the later request goes around that page. Of the 5 requests of a cold start with a
- * front of 0.55 MB, 2 came from probes. Nor does so small a front exceed a memory limit under which
- * a program could start. */
+ * memory takes 6 us, 16 probes 3 us. But a probe of a missing page reads it: 2 of the 5 requests of
+ * a cold start with a front of 0.55 MB. Nor does it exceed a memory limit. */
 enum { SMALL_FRONT = 1 << 20 };
 
-/* The front gets one part in two of the memory that the program's cgroups leave. The program has
- * nothing yet: its stack, heap, relocated pages and libraries need the rest. If the front got all
- * of it, the kernel would reclaim the front's first pages before they were used, and read them
- * again. */
+/* The front gets one part in two of the memory that the program's cgroups leave: with all of it,
+ * the kernel would reclaim the front's first pages before they were used, and read them again. */
 enum { MEMORY_SHARE = 2 };
 
 /* The number of places, spread evenly over all ranges, that are probed for residency: enough that
  * few pages can be missing, and cheap, at a microsecond each. */
 enum { PROBES = 16 };
 
-/* Whether the front is in the page cache, by PROBES bytes of it.
- *
- * A probe of a missing page starts its read, so the last page of the front is probed first: the
- * kernel and the dynamic linker have only read other pages by now.
- *
- * Warm, all prefetching of a start takes 56 us, of which the probes take about 20. If residency is
- * unknown (on overlayfs and FUSE, of another user's file), the answer is no, and asking for a
- * resident front of 10.7 MB takes another 0.25 ms. */
+/* Whether the front is in the page cache, by PROBES bytes of it. A probe of a missing page starts
+ * its read, so the last page of the front is probed first: the kernel and the dynamic linker have
+ * only read other pages by now. Warm, all prefetching of a start takes 56 us, of which the probes
+ * take about 20. If residency is unknown (on overlayfs and FUSE, of another user's file), the
+ * answer is no, and asking for a resident front of 10.7 MB takes another 0.25 ms. */
 static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
   struct look look;
   bool resident = true;

@@ -1,8 +1,6 @@
-/* Finds the front of a file by its note (see frontload_note.h), and asks the kernel for it.
- *
- * Nothing in the file is trusted. Everything here runs in an IFUNC resolver, where nothing is
- * initialized yet: no libc, no errno, no thread-local storage, only raw system calls.
- */
+/* Finds the front of a file by its note (see frontload_note.h), and asks the kernel for it. Nothing
+ * in the file is trusted. All of this runs in an IFUNC resolver, where nothing is initialized yet:
+ * no libc, no errno, no thread-local storage, only raw system calls. */
 #pragma once
 
 #include "base/elf_start.h"

@@ -1,11 +1,6 @@
-/* Where the list is that is learnt of a program's starts.
- *
- * $XDG_STATE_HOME/frontload (default: ~/.local/state/frontload) has a file for each program,
- * NAME-HASH.files, with the hash of the path by which it is started: clang and clang++ have two.
- * The folder belongs to the user, and only the user may enter it.
- *
- * This calls nothing of libc (see system_calls.h): it runs before libc, and in other programs.
- */
+/* Where the list is that is learnt of a program's starts: $XDG_STATE_HOME/frontload (default:
+ * ~/.local/state/frontload), which only the user may enter, has NAME-HASH.files for each path by
+ * which a program is started. This runs before libc, and in other programs (see system_calls.h). */
 #pragma once
 
 #include "base/system_calls.h"

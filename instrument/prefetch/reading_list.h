@@ -1,10 +1,6 @@
 /* Asks the kernel for the ranges in a reading list (scripts/frontload/reading/listing.py declares
- * the format).
- *
- * Nothing in a list is trusted: files are only opened for reading, irregular or changed files are
- * left alone, and no more is asked for than the budget allows. Like all code that is linked into
- * the prefetcher, this uses no libc (see front.h).
- */
+ * the format), without libc (see front.h). Nothing in a list is trusted: files are only opened for
+ * reading, irregular or changed files are left alone, and a budget limits what is asked for. */
 #pragma once
 
 #include "front.h"
@@ -27,12 +23,10 @@ struct device_kind {
 const struct device_kind *device_kind_named(const char *name);
 
 /* Whether all ranges of a list are in memory, judged by the places in its header lines `probe`.
- * `learns`, if given, is set if there is a line `learn` before them, which ends the look; if the
- * list is not in memory, it stays. Does not wait for
- * the disk, unless the file system cannot do otherwise.
- *
- * Returns 1 or 0, or a negative errno: -EBADMSG if it does not begin like a reading list of version
- * 1, -ENODEV if it is not a regular file, else why it cannot be read. */
+ * `learns`, if given, is set if there is a line `learn` before them, which ends the look. Waits for
+ * the disk only if the file system cannot do otherwise. Returns 1 or 0, or a negative errno:
+ * -EBADMSG if it does not begin like a reading list of version 1, -ENODEV if it is not a regular
+ * file, else why it cannot be read. */
 int reading_list_is_resident(const char *path, bool *learns);
 
 /* Whether the header of a list has a line `learn`. Waits for the disk. */
@@ -46,10 +40,9 @@ struct asked {
   unsigned line;
 };
 
-/* Asks for all ranges, at most `budget` bytes, without waiting for them. `device` may be NULL. With
- * `may_count`, ranges in memory are left out. That takes cachestat(2), so new that system call
- * filters may kill the caller for it. Returns 0, or a negative errno if the list cannot be read:
- * those above, or -EFBIG. */
+/* Asks for all ranges, at most `budget` bytes, without waiting for them. `device` may be NULL.
+ * `may_count`: leaves out ranges in memory, by cachestat(2), for which system call filters may
+ * kill. Returns 0, or a negative errno if the list cannot be read: those above, or -EFBIG. */
 int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
                      bool may_count, struct asked *asked);
 
@@ -60,10 +53,9 @@ void reading_list_ask_within_limits(const char *path, const struct device_kind *
                                     bool may_count,
                                     void (*describe)(int error, const struct asked *));
 
-/* Runs reading_list_ask_within_limits in a detached process, so that neither the caller nor the
- * program that it becomes has a child that it does not know. If orphans become the caller's
- * children (process 1 of a container), or process 1 does not reap them, the caller asks itself. If
- * fork fails, nothing is asked for. There, `describe` may use nothing but the error output. */
+/* Runs reading_list_ask_within_limits in a detached process, in which `describe` may use only the
+ * error output. Neither the caller nor the program that it becomes has a child that it does not
+ * know: if there can be no such process, the caller asks itself. */
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *));
 
@@ -72,9 +64,8 @@ void reading_list_ask_apart(const char *path, const struct device_kind *device,
 bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument);
 
 /* The same for process 1, as a container's program is: a child that wait(2) does not report, unless
- * asked for clones. It sleeps after the work until the kernel ends it with process 1, because
- * no process would reap it. `work` must not exec, which would make it a usual child. False in other
- * processes. */
+ * asked for clones, or if `work` execs. It sleeps after the work until the kernel ends it with
+ * process 1, as no process would reap it. False in other processes. */
 bool run_beside_process_1(const char *name, bool keeps_stderr, void (*work)(void *),
                           void *argument);
 

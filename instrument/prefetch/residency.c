@@ -42,9 +42,8 @@ enum residency residency_left_alone(struct look *look, uint64_t offset) {
 
 bool look_has_read(const struct look *look) { return sys_blocks_read() != look->blocks_read; }
 
-/* A read with RWF_NOWAIT fails if it would have to wait for the disk. Overlayfs and FUSE do not
- * support such reads. mincore(2) and cachestat(2) answer only for the owner of a file, and programs
- * are root's. Also, cachestat is so new that system call filters kill for it. */
+/* A read with RWF_NOWAIT fails if it would have to wait for the disk. Overlayfs and FUSE have no
+ * such reads. mincore(2) and cachestat(2) answer only for the owner of a file. */
 enum residency residency_of(struct look *look, uint64_t offset) {
   char byte;
   struct iovec to = {&byte, 1};

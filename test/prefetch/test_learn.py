@@ -137,7 +137,7 @@ def test_it_follows_what_starts_do(learn, lists, data, tmp_path):
         learn("python3", "-c", script, mapped, page, read, tmp_path / "log")
     (path,) = lists()
     pages = touched(path, mapped)
-    assert pages[200] == (4, "map") and 30 not in pages
+    assert pages[200][0] >= 4 and 30 not in pages
 
 
 @needs("pid-namespace")
@@ -145,15 +145,15 @@ def test_a_start_like_earlier_ones_is_not_looked_at(learn, lists, data, tmp_path
     """The list has the page faults of starts that it served, as it cannot serve the first. A start
     unlike them makes the next one be watched closely. So does a library that was upgraded,
     and each eighth is, too."""
-    mapped, read, kinds = data("mapped"), data("read"), ""
-    for number in range(8):  # until the kernel maps hardly any other pages around the touched ones
+    mapped, read, starts, kinds = data("mapped"), data("read"), 0, ""
+    while not kinds:  # until the kernel maps hardly any other pages around the touched ones
         learn("python3", "-c", TOUCH, mapped, 30, read, tmp_path / "log")
         (path,) = lists()
         header = r"frontload-files 1\nalike 0\n((?:start \d+ \d+\n)*)runs "
         kinds = re.match(header, path.read_text())[1]
-        if kinds:
-            break
-    assert number and kinds.count("\n") == 1
+        starts += 1
+        assert starts < 9
+    assert starts > 1 and kinds.count("\n") == 1
     faults = "import resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)"
     text = re.sub("(alike 0\n).*?(?=runs)", r"\1", path.read_text(), flags=re.S)
 
