@@ -59,8 +59,7 @@ static int openFile(const char *path, int flags, const char *remedy, const char 
   return fd;
 }
 
-/* Enters the namespace, unless it is -1, and the folder of the same name: setns(2) goes to the
- * root. */
+/* Enters the namespace, unless it is -1, and the same folder: setns(2) goes to the root. */
 static bool enterMounts(int mounts) {
   char folder[PATH_MAX];
   return mounts < 0 ||
@@ -94,8 +93,7 @@ static int parseFd(const char *text) {
   return (int)fd;
 }
 
-/* The signals that we wait for: those for the command, and the ends of children. They stay blocked,
- * except in the command. */
+/* Those for the command, and the ends of children. They stay blocked, except in the command. */
 static sigset_t awaited, originalMask;
 
 /* Our own writes may cause SIGPIPE and SIGXFSZ, which would end us and leave the command running.
@@ -209,8 +207,7 @@ static pid_t startRequest(const struct Watch *w) {
   return child;
 }
 
-/* Waits until the command is ready, and ends it. If no event is awaited, waits until the command
- * has ended. Returns the exit status of this program. */
+/* Waits until the command is ready, and ends it, or has ended. Returns our exit status. */
 static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output) {
   struct Cost cost = {0};
   struct End end = {0, NULL, 0};

@@ -14,7 +14,6 @@ struct faults {
 };
 
 enum { MAX_KINDS = 8 };
-
 struct known_starts {
   const char *list;
   pid_t process, parent;

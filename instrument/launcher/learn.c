@@ -49,7 +49,6 @@ static int64_t own_ns(void) {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return ns_of(&time);
 }
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Watches until the end of the start. The pauses between samples, and looks, grow with its age. */

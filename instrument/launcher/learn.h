@@ -1,8 +1,8 @@
 /* frontload-run --learn: what a start touches becomes the list that the next cold start asks for.
  *
- * A process of low priority watches, detached like the one that asks (run_apart). It takes
- * one part in three hundred of the start's duration, and 4 ms; hardly anything if the start is like
- * earlier ones (known_starts.h). It ends with the start: at the command's end, when nothing new is
+ * A process of low priority watches, detached like the one that asks (run_apart). Its looks take
+ * one part in 600 of the start's duration, and 2 ms; nothing if the start is like earlier ones
+ * (known_starts.h). It ends with the start: at the command's end, when nothing new is
  * mapped for two seconds, or after a minute.
  *
  * The list is merged with what was known. A page has a weight, in the list's column `runs`: 2 for

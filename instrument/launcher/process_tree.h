@@ -21,8 +21,8 @@ struct Cost {
   int64_t max_rss_kib; /* of the largest process */
 };
 
-/* Makes this process the parent of orphans. Call it before the first fork. False, with errno, if
- * the kernel has no lists of children in /proc. */
+/* Makes this process the parent of orphans, before the first fork. False, with errno, if the kernel
+ * has no lists of children in /proc. */
 bool tree_begin(void);
 
 /* Adds the cost of an ended child and of the children that it waited for. */
@@ -30,14 +30,12 @@ void cost_add_ended(struct Cost *cost, const struct rusage *use);
 /* Adds the cost of running descendants, and of the children that they have waited for. */
 void cost_add_running(struct Cost *cost);
 
-/* The processor time of all threads of running descendants, in ns; negative if one of them waits
- * for a disk. */
+/* The processor time of threads of running descendants, in ns; negative if one waits for a disk. */
 int64_t tree_activity(void);
 
 /* Whether a descendant has a file open that /proc/PID/fd shows as `name`. */
 bool tree_has_open(const char *name);
 
 /* Ends all descendants: SIGTERM, and SIGKILL after `patience_ms`. Reaps them, and until then calls
- * `meanwhile` repeatedly, which waits for a millisecond or two. False if some cannot be ended:
- * those of another user. */
+ * `meanwhile`, which waits for a millisecond or two. False if some are another user's. */
 bool tree_end(int patience_ms, void (*meanwhile)(void));

@@ -14,9 +14,9 @@ struct Function {
 /* Reads 0xADDRESS@0xENTRY. False for any other text. */
 bool function_parse(const char *text, struct Function *function);
 
-/* In the parent, right after the fork: waits until the command is executed or has ended, then
- * watches the function. Returns for how many nanoseconds this held the command. If watching is
- * impossible, ends the command and returns a negative value, with errno. */
+/* Right after the fork: waits until the command is executed or has ended, then watches the
+ * function. Returns for how many nanoseconds this held the command. If watching is impossible, ends
+ * the command and returns a negative value, with errno. */
 int64_t entered_begin(pid_t command, const struct Function *function);
 
 struct Place {
@@ -29,8 +29,7 @@ struct Place {
 bool place_parse(const char *text, struct Place *place);
 
 /* outputs.c: a command's output: handed on as it comes, and searched for a text. The command writes
- * to pipes, or to a terminal of its own, from which the command also reads. That terminal has no
- * input. */
+ * to pipes, or to a terminal of its own, which has no input. */
 
 enum { OUTPUTS = 2, MAX_TEXT = 1 << 16 };
 

@@ -1,5 +1,4 @@
-/* Asks for a reading list within the limits of memory, and in a process of its own. See
- * reading_list.h. */
+/* Asks for a list within the limits of memory, in a process of its own. See reading_list.h. */
 #include "base/memory_limit.h"
 #include "base/system_calls.h"
 #include "base/text.h"

@@ -68,8 +68,7 @@ static void find_loads(const struct elf_start *start, struct loads *loads) {
   }
 }
 
-/* The offset in the file of a range's beginning, or of its end, which may be one past the last byte
- * of a segment. False if it is in no segment. */
+/* The offset of a range's beginning, or of its end, right behind a segment. False if in none. */
 static bool find_offset(const struct loads *loads, uint64_t address, bool is_end,
                         uint64_t *offset) {
   for (unsigned i = 0; i < loads->count; ++i) {
@@ -165,8 +164,7 @@ enum { SMALL_FRONT = 1 << 20 };
  * the kernel would reclaim the front's first pages before they were used, and read them again. */
 enum { MEMORY_SHARE = 2 };
 
-/* The number of places, spread evenly over all ranges, that are probed for residency: enough that
- * few pages can be missing, and cheap, at a microsecond each. */
+/* The number of places, spread evenly over all ranges, that are probed, at a microsecond each. */
 enum { PROBES = 16 };
 
 /* Whether the front is in the page cache, by PROBES bytes of it. A probe of a missing page starts

@@ -111,15 +111,13 @@ bool parse_range(struct line *line, const struct listed *file, uint64_t min_begi
          size <= file->size - range->begin;
 }
 
-/* Opens a regular file, or returns a negative errno. Devices are not even opened: that may arm a
- * watchdog or rewind a tape. */
+/* Opens a regular file, or returns a negative errno. Opening a device may rewind a tape. */
 static int open_regular(const char *path) {
   struct stat status;
   const int error = sys_stat(path, &status);
   if (error)
     return error;
-  /* If the path leads to a pipe or terminal by now, it must not make us wait, nor become our
-   * terminal. */
+  /* What is a pipe or terminal by now must not make us wait, nor become our terminal. */
   return S_ISREG(status.st_mode) ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
                                  : -ENODEV;
 }
@@ -317,8 +315,7 @@ static const struct device_kind *device_kind_of(int fd, const struct stat *statu
   return &kinds[is_rotating(status->st_dev) == 1 ? HDD : SSD];
 }
 
-/* A file that is being asked for. `pending` is the last range, not yet asked for because it may
- * grow. */
+/* A file that is being asked for. `pending`: the last range, which may still grow. */
 struct asking {
   struct listed file;
   int fd; /* -1 if nothing of the file is asked for */

@@ -89,6 +89,23 @@ def test_only_an_unwinder_reads_the_tables_for_it(tmp_path, startup):
         assert any(first <= tables < first + count for first, count in pages) == are_read
 
 
+@pytest.mark.parametrize("kind", ["-pie", "-no-pie"])  # they encode addresses differently
+def test_a_cold_part_with_handlers_is_a_sign_of_unwinding(tmp_path, startup, kind):
+    """The unwinder is in a library, whose functions the program's profile does not have."""
+    room = '__asm__(".section .gcc_except_table, \\"a\\"\\n .fill 8192\\n .text");\n'
+    source = (f'{room}extern "C" int sink = 0;\n__attribute__((noinline)) static void raise(int x) '
+              '{ if (x) throw x; sink = 1; }\nextern "C" int catches(int x)\n'
+              '{ try { raise(x); } catch (int thrown) { return sink + thrown; } return 0; }\n'
+              f'extern "C" int plain(int x) {{ return x; }}\n{room}int main() {{ return 0; }}')
+    check_run("g++", "-O2", "-fno-toplevel-reorder", f"-f{kind[1:]}", kind, "-x", "c++", "-",
+              "-o", tmp_path / "app", input=source)
+    with open(tmp_path / "app", "rb") as stream:
+        handlers = (ELFFile(stream).get_section_by_name(".gcc_except_table")["sh_offset"] + 8192)
+    for names, are_read in (("catches", "catches.cold"), True), (("catches", "plain"), False):
+        pages = from_profile.pages_of(startup("_start", *names), tmp_path / "app").pages
+        assert any(first <= handlers // PAGE < first + count for first, count in pages) == are_read
+
+
 @pytest.mark.parametrize(("datum", "touched", "listed"), [
     ("wide", "16@8192-8207", [2]),  # where the profile says
     ("wide", "2000", range(5)),  # nowhere, but in many places

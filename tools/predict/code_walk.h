@@ -1,13 +1,11 @@
 //===- code_walk.h - what the code of a function may run, and refer to -----===//
 //
-// A profile has the names of functions, and often nothing about how far each ran. A linked file has
-// no relocations from code to constants, a third of which have no symbol. But the instructions are
-// there: this follows them from the entry of a function, and reports the code on the way and the
-// addresses in its operands.
+// A profile often has nothing about how far a function ran. A linked file has no relocations from
+// code to constants, a third of which have no symbol. This follows the instructions from the entry
+// of a function, and reports the code on the way and the addresses in its operands.
 //
-// A call of a function that no start enters is a dead end: the straight code up to that call never
-// ran. Such dead ends are error paths and rare cases, which compilers leave in the middle of
-// functions.
+// A call of a function that no start enters is a dead end, as of an error path: the straight code
+// up to that call never ran.
 //
 //===----------------------------------------------------------------------===//
 

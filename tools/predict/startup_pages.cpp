@@ -7,6 +7,7 @@
 #include "predict/code_walk.h"
 #include "startup_set/startup_set.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Parallel.h"
@@ -19,18 +20,18 @@ namespace frontload {
 
 static constexpr uint64_t listedPage = 4096;
 static constexpr size_t maxString = 4096;
-/// At most this many times the file's size is walked through: symbols may overlap in a damaged
-/// file.
+/// Of code, this many times the file's size is walked through: symbols of a damaged file may
+/// overlap.
 static constexpr uint64_t mostCode = 4;
 /// Where less than one byte in this number is touched, most pages of a datum are not.
 static constexpr uint64_t mostSparse = 16;
 /// What may be touched is listed if a fault less costs less than this to read, if no more than
 /// these data share the name, and if there is at most one such page for this number of others.
 static constexpr uint64_t mostForFault = 256 << 10, mostNamesakes = 2, mostGuessed = 12;
-/// Only these functions read the tables for unwinding. A file that does not contain them has no
-/// sign of it.
+/// Only these functions read the tables for unwinding. Where the file has none of them, a part of a
+/// function with handlers that gcc took for cold is a sign of it.
 static constexpr StringLiteral unwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace",
-                                              "_Unwind_ForcedUnwind"};
+                                              "_Unwind_ForcedUnwind", "_Unwind_Resume"};
 
 namespace {
 /// Pages in the order in which they are added, each once.
@@ -149,6 +150,7 @@ public:
       for (const Symbol &symbol : placesOf[number])
         if (entry.kind == EntryKind::Function)
           functions.push_back(enter(symbol));
+    DenseMap<StringRef, uint64_t> addresses;
     auto next = functions.begin();
     for (auto [number, entry] : enumerate(profile.entries)) {
       if (entry.kind != EntryKind::Function) {
@@ -158,8 +160,14 @@ public:
       for (size_t place = 0; place < placesOf[number].size(); ++place)
         for (auto [address, size] : (next++)->touches)
           size ? pages.add(address, size) : refer(entry, address);
-      if (!placesOf[number].empty() && is_contained(unwinders, entry.name))
+      if (placesOf[number].empty())
+        continue;
+      if (is_contained(unwinders, entry.name))
         unwind(ArrayRef(functions).take_front(size_t(next - functions.begin())));
+      StringRef whole = entry.name;
+      if (whole.consume_back(".cold") && addresses.contains(whole))
+        describe(addresses[whole], /*ifHandles=*/true);
+      addresses[entry.name] = placesOf[number].front().address;
     }
     addGuesses();
     result.ranges = std::move(pages.ranges);
@@ -174,6 +182,7 @@ private:
   void addGuesses();
   void refer(const ProfileEntry &entry, uint64_t address);
   void unwind(ArrayRef<Function> before);
+  void describe(uint64_t function, bool ifHandles);
 
   MemoryBufferRef named; // the file with the symbols
   const StartupProfile &profile;
@@ -279,8 +288,7 @@ Function Touches::enter(const Symbol &symbol) {
   return found;
 }
 
-/// The text of a string at the beginning of `bytes`; empty if the bytes are another constant, which
-/// only unprintable characters show.
+/// The string at the beginning of `bytes`; empty for others, which unprintable characters show.
 static StringRef stringAt(StringRef bytes) {
   size_t end = bytes.take_front(maxString).find('\0');
   StringRef text = end == StringRef::npos ? StringRef() : bytes.take_front(end);
@@ -300,8 +308,8 @@ void Touches::refer(const ProfileEntry &entry, uint64_t address) {
   pages.add(address);
 }
 
-/// The profile does not tell where in a datum the touched bytes are, if they are far from each
-/// other. Then they are where code refers to, or in all of it if they are many.
+/// Touched bytes of a datum that are far from each other are where code refers to, or in all of it
+/// if they are many.
 void Touches::use(const ProfileEntry &entry, ArrayRef<Symbol> places) {
   // Several data of files that the profile does not tell apart may have the name.
   SmallVector<Symbol, 1> fitting, known;
@@ -327,39 +335,53 @@ void Touches::use(const ProfileEntry &entry, ArrayRef<Symbol> places) {
   }
 }
 
-/// Find_FDE of libgcc's unwind-dw2-fde-dip.c, for the frames that may be on the stack: of what was
-/// entered before, the last that calls the unwinder, the last before that calls that one, and so
-/// on. It is a binary search in the table of .eh_frame_hdr, as linkers write it (offsets of four
-/// bytes from the header), and the frame description that the table leads to.
+/// Frames that may be on the stack: the unwinder's, of what was entered before, the last that calls
+/// it, the last before that calls that one, and so on.
 void Touches::unwind(ArrayRef<Function> before) {
+  uint64_t address = before.back().address;
+  describe(address, /*ifHandles=*/false);
+  for (const Function &function : reverse(before.drop_back()))
+    if (function.calls.contains(address))
+      describe(address = function.address, /*ifHandles=*/false);
+}
+
+/// What unwinding reads of a function, or of one that handles exceptions: Find_FDE of libgcc's
+/// unwind-dw2-fde-dip.c is a binary search in the table of .eh_frame_hdr, as linkers write it
+/// (offsets of four bytes from the header). It leads to the frame description and to what several
+/// of these share, and these to the function's handlers.
+void Touches::describe(uint64_t function, bool ifHandles) {
   using support::endian::read32le;
   constexpr uint32_t usual = 0x3b031b01; // the version, and the encodings of its numbers
-  constexpr uint64_t head = 12, row = 8, description = 24;
+  constexpr uint64_t head = 12, row = 8, description = 24, handlers = 17, encoding = 23, most = 64;
+  SmallVector<std::pair<uint64_t, uint64_t>, 32> read;
   auto number = [&](uint64_t address) -> uint64_t {
-    pages.add(address, 4);
+    read.push_back({address, 4});
     StringRef bytes = file.at(address);
     return bytes.size() < 4 ? 0 : uint64_t(int64_t(int32_t(read32le(bytes.data()))));
   };
   if (!frameTable || uint32_t(number(frameTable)) != usual)
     return;
   auto rowAt = [&](uint64_t index) { return frameTable + head + index * row; };
-  const uint64_t rows = uint32_t(number(frameTable + 8));
-  uint64_t address = before.back().address;
-  for (const Function &function : reverse(before.drop_back())) {
-    if (!function.calls.contains(address))
-      continue;
-    address = function.address;
-    uint64_t low = 0, high = rows;
-    while (high - low > 1) {
-      uint64_t middle = low + (high - low) / 2;
-      (frameTable + number(rowAt(middle)) <= address ? low : high) = middle;
-    }
-    pages.add(frameTable + number(rowAt(low) + 4), description);
+  uint64_t low = 0, high = uint32_t(number(frameTable + 8));
+  while (high - low > 1) {
+    uint64_t middle = low + (high - low) / 2;
+    (frameTable + number(rowAt(middle)) <= function ? low : high) = middle;
   }
+  const uint64_t frame = frameTable + number(rowAt(low) + 4);
+  const uint64_t shared = frame + 4 - number(frame + 4);
+  read.append({{frame, description}, {shared, description}});
+  const StringRef bytes = file.at(shared).take_front(encoding + 1);
+  const uint64_t place = bytes.substr(9).starts_with("zPLR") ? number(frame + handlers) : 0;
+  if (place && bytes.size() > encoding)
+    read.push_back(
+        {place + (bytes[encoding] & dwarf::DW_EH_PE_pcrel ? frame + handlers : 0), most});
+  else if (ifHandles)
+    return;
+  for (auto [address, size] : read)
+    pages.add(address, size);
 }
 
-/// What may not be touched comes last, the cheapest for each expected fault first, as long as all
-/// that is little.
+/// What may not be touched comes last, the cheapest for a fault first, as long as all is little.
 void Touches::addGuesses() {
   llvm::stable_sort(guesses, llvm::less_first());
   const uint64_t most = pages.count() + pages.count() / mostGuessed;

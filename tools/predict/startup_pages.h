@@ -1,11 +1,8 @@
 //===- startup_pages.h - the pages of a file that a start touches ----------===//
 //
-// The start of a build that was not recorded: the profile has the names of what is touched, in
-// order; the file has their places, and the tables of the dynamic linker (program_loading.h); and
-// the code of the touched functions refers to the constants that have no names (code_walk.h).
-//
-// Order: headers, dynamic linking and relocation, then the entries of the profile, each function
-// with what its code refers to.
+// The start of a build that was not recorded: headers, dynamic linking and relocation
+// (program_loading.h), then the entries of the profile in order, each function with the constants
+// that its code refers to (code_walk.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +29,7 @@ struct StartupPages {
 };
 
 /// The pages of the linked file in `program` that a start with this profile touches. `symbols`: the
-/// file that has its symbols, itself or its debug file. Fails if that has none, or a file is
-/// damaged.
+/// file itself or its debug file. Fails if that has no symbols, or a file is damaged.
 llvm::Expected<StartupPages> startupPages(llvm::StringRef program, llvm::MemoryBufferRef symbols,
                                           const StartupProfile &profile);
 
