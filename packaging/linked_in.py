@@ -14,7 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-LLVM, FRONTLOAD = "22", "Apache-2.0 WITH LLVM-exception"
+LLVM = "22"
+FRONTLOAD = "Apache-2.0 WITH LLVM-exception"
 # By component, the packages of the archives, with the licence of what is linked in.
 LINKED = {
     "tools": {f"llvm-{LLVM}-dev": FRONTLOAD, f"liblld-{LLVM}-dev": FRONTLOAD,
