@@ -37,6 +37,9 @@ def test_a_command_has_a_process_group_of_its_own(monkeypatch, version):
     monkeypatch.setattr(sys, "version_info", version)
     with processes.started(["sleep", "600"]) as process:
         assert os.getpgid(process.pid) == process.pid
+    with processes.started(["sleep", "600"], preexec_fn=lambda: os.umask(0o123)) as process:
+        assert os.getpgid(process.pid) == process.pid
+        assert "Umask:\t0123\n" in Path("/proc", str(process.pid), "status").read_text()
 
 
 @pytest.mark.parametrize(("mine", "child"), [("", ""), (IGNORE, IGNORE), ("", IGNORE)])

@@ -68,12 +68,19 @@ def started(command: Command, *, own_group: bool = True,
     The block waits for the command (see `wait`). `options` are those of subprocess.Popen.
     """
     process = None
-    group: dict[str, Any] = {}
-    if own_group:  # Python 3.10 has no process_group
-        group = {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
+    if own_group and sys.version_info >= (3, 11):
+        options["process_group"] = 0
+    elif own_group:
+        prepare = options.get("preexec_fn") or (lambda: None)
+
+        def in_own_group() -> None:
+            os.setpgrp()
+            prepare()
+
+        options["preexec_fn"] = in_own_group
     try:
         with _signals_held():
-            process = _popen(command, **{"stdin": subprocess.DEVNULL, **group, **options})
+            process = _popen(command, **{"stdin": subprocess.DEVNULL, **options})
         yield process
     finally:
         if process is not None and process.poll() is None:
