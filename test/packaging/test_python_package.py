@@ -55,7 +55,8 @@ def test_a_wheel_has_all_of_the_package(wheel):
 
 
 def test_versions_are_one(wheel, installed):
-    """CMake, pip, the command and pkg-config say the same version."""
+    """CMake, pip, the command, the recipe for images and pkg-config say the same version."""
+    assert f"ARG VERSION={version()}\n" in (ROOT / "packaging/Dockerfile").read_text()
     assert wheel.name.split("-")[1] == version()
     assert checked(BUILD / "bin/frontload", "--version").split()[1] == version()
     cache = (BUILD / "CMakeCache.txt").read_text()
