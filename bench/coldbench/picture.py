@@ -20,7 +20,7 @@ from frontload.base.files import write_if_changed
 from frontload.pagecache.residency import Residency
 
 from coldbench import command
-from coldbench.show import columns, document
+from coldbench.show import columns, document, page
 
 TEXT, READ, UNREAD = "#7a828c", "#0b4f9c", "#dde3ea"
 MIN_WIDTH = 1 / 1500  # of a strip: narrower reads would not be seen
@@ -58,7 +58,8 @@ def draw_variants(workload: dict) -> bytes:
             size, cold = variant["size"], variant["cold"]
             strip(axes, (row - 0.3, 0.6), Residency.from_text(size, variant["read_pages"]), size,
                    variant["page_size"], end * MIN_WIDTH)
-            axes.text(-0.012 * end, row, variant["name"], ha="right", va="center", weight="bold")
+            axes.text(-0.012 * end, row, page.short(variant).replace("*", "").replace(", ", ",\n"),
+                      ha="right", va="center", weight="bold")
             axes.text(1.012 * end, row, f"{columns.count(cold['major_faults']['median'])} faults, "
                       f"{cold['read_bytes']['median'] / 1e6:.1f} MB", ha="left", va="center")
         axes.set_xlim(0, end)

@@ -21,7 +21,7 @@ from coldbench.variants import rows, workload
 from coldbench.variants.rows import Row
 from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
 
-WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
+WORKLOADS = ("cc1", "cc1-heldout", "cpython", "git", "wasm-tools")
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
@@ -68,7 +68,9 @@ def measure(work: WorkFolder, chosen: Sequence[Row], args: argparse.Namespace,
     def say(doing: str) -> None:
         progress(f"{described.name}: {doing}")
 
-    touched = limit.touched_bytes(work.binary(rows.BASE), trace.find(work.folder / DATA_TRACES))
+    # A workload of another one's program was not recorded at the work that is measured.
+    touched = None if described.program else limit.touched_bytes(
+        work.binary(rows.BASE), trace.find(work.folder / DATA_TRACES))
     linked = links.time_links(
         work, {row.name: [*map(work.target, (*row.links, row.name))] for row in chosen
                if row.links_itself}, args.link_runs, say) if args.link_runs else {}

@@ -42,7 +42,9 @@ def draw(race: dict[str, dict[str, float]], theme: Theme) -> bytes:
                                             layout="constrained")
     names = list(TECHNIQUES.values())
     for (program, title), axes in zip(PROGRAMS.items(), panels.flat, strict=True):
-        costs = race[program]
+        if not (costs := race.get(program)):
+            axes.set_visible(False)
+            continue
         most = max(costs.values())
         for row, name in enumerate(names):
             if (seconds := costs.get(name)) is None:

@@ -37,7 +37,8 @@ def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):
 
 
 RACE = {"schema": "frontload-race/1", "workloads": [{"name": "small", "variants": [
-    {"name": "<default>", "size": 100_000, "page_size": PAGE, "read_pages": "0+3 10+2",
+    {"name": "<default>", "title": "<default>", "size": 100_000, "page_size": PAGE,
+     "read_pages": "0+3 10+2",
      "cold": {"major_faults": {"median": 7}, "read_bytes": {"median": 20_480}}}]}]}
 # The first way reads of two files; the second has one of them elsewhere.
 START = {"schema": "frontload-start/1", "read": {"hdd": {

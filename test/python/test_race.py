@@ -12,6 +12,7 @@ from coldbench.__main__ import main as bench
 from coldbench.judge import first
 from coldbench.judge.figures import PLAIN, THROTTLED, Figures
 from coldbench.show import page
+from places import ROOT
 
 
 def test_first_is_who_beats_every_peer():
@@ -153,19 +154,21 @@ def test_a_page_has_a_table_of_seconds_then_one_for_each_program():
 
 
 def test_the_small_table_has_few_rows_and_programs():
-    """Peers of no row of their own share one, which names the fastest of each program."""
+    """The linker alone, packed relocations with an order file, the fastest way of others, ours."""
     variants = [variant("default", 720.0, 73.6e6), variant("preread", 0.0, 207e6),
                 variant("bolt", 130.0, 23e6, slow_by_requests_ns=1.5e9),
-                variant("front", 50.0, 0.72e6, slow_by_requests_ns=0.6e9)]
-    document = race(variants=variants)
-    document["workloads"] += [race(name="b")["workloads"][0]]
+                variant("order+relr", 140.0, 24e6, slow_by_requests_ns=1.6e9),
+                variant("front+prefetch", 1.0, 0.72e6, ours=True, slow_by_requests_ns=0.6e9)]
+    document = race(name="cc1", variants=variants)
+    document["workloads"] += race(name="of no interest")["workloads"]
     text = table.short(document)
-    assert lines(text, "|") == [
-        "| linked by | small | b |", "| --- | --- | --- |",
-        "| by default | 720, 73.6 MB, 4.69 s | 720, 73.6 MB, 4.69 s |",
-        f"| {table.FASTEST} | 130, 23.0 MB, 1.50 s (BOLT) | — |",
-        "| by front | 50, 0.72 MB, 0.60 s | 50, 0.72 MB, 4.69 s |"]
+    assert lines(text, "|")[2:] == [
+        f"| {table.PROGRAMS['cc1']} | lld | 720 | 73.6 | 66.0 | 4.69 |",
+        "|  | BOLT | 130 | 23.0 | 66.0 | 1.50 |",
+        f"|  | {table.SHORT['order+relr']} | 140 | 24.0 | 66.0 | 1.60 |",
+        "|  | **Frontload** | 1 | 0.72 | 66.0 | 0.60 |"]
     assert "on a device of 150 requests and 80 MB a second" in text
+    assert "Linux 6.18, ext4, readahead 128 KiB" in text
 
 
 README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
@@ -173,17 +176,29 @@ README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
 
 @pytest.mark.parametrize("text, readme, code", [
     (json.dumps(race()), README, 0), ("no JSON", README, 65),
-    # Nobody's text is written over by guess.
+    # Text of others is not written over by guess.
     (json.dumps(race()), f"{table.END}{table.BEGIN}", 65)])
 def test_only_what_is_between_the_marks_is_written(tmp_path, text, readme, code):
     """The rest of the README stays. What cannot be used is refused, and nothing is written."""
-    result, docs, shown = (tmp_path / name for name in ("race.json", "race.md", "README.md"))
+    result = tmp_path / "result.json"
     result.write_text(text)
+    docs, shown = tmp_path / "docs/reference/race.md", tmp_path / "README.md"
+    docs.parent.mkdir(parents=True)
     shown.write_text(readme)
-    assert bench(["table", f"{result}", f"--docs={docs}", f"--readme={shown}"]) == code
+    assert bench(["table", f"{result}", f"--root={tmp_path}"]) == code
     if code:
         assert shown.read_text() == readme and not docs.exists()
     else:
         assert shown.read_text() == (
             f"before\n{table.BEGIN}\n{table.short(race())}{table.END}\nafter\n")
         assert docs.read_text() == page.render(race())
+
+
+def test_the_documents_show_the_figures_of_the_result(tmp_path):
+    """Of docs/race.json, which the bench wrote: no figure in them was written by hand."""
+    files = ("README.md", "docs/reference/race.md", "docs/race.json")
+    (tmp_path / "docs/reference").mkdir(parents=True)
+    (tmp_path / "README.md").write_text((ROOT / "README.md").read_text())
+    assert bench(["table", str(ROOT / "docs/race.json"), f"--root={tmp_path}"]) == 0
+    for file in files:
+        assert (tmp_path / file).read_text() == (ROOT / file).read_text(), file

@@ -65,13 +65,6 @@ COLUMNS = (
 )
 
 
-def limit(workload: dict) -> list[str]:
-    """The row of the limit: the bytes that a startup uses."""
-    touched = workload["limit"]["touched_bytes"]
-    return [megabytes(touched) if column.heading == "MB read" and touched is not None else ""
-            for column in COLUMNS]
-
-
 def _words(verdict: dict) -> str:
     if verdict["first"] is False:
         return "not first"

@@ -15,7 +15,7 @@ LIMIT = "touched bytes (the limit)"
 
 
 def render(document: dict) -> str:
-    """docs/race.md: all workloads side by side, then a table with all columns for each."""
+    """The page: all workloads side by side, then a table with all columns for each."""
     parts = [_introduction(document), side_by_side(document), _legend(document)]
     for workload in document["workloads"]:
         parts.append(_section(workload))
@@ -27,16 +27,12 @@ def side_by_side(document: dict) -> str:
     workloads = document["workloads"]
     found = [{variant["name"]: variant for variant in workload["variants"]}
              for workload in workloads]
-    return overview(workloads, [
-        [title, *(f"{time_ns(variants[name]) / 1e9:.3f}" if name in variants else columns.ABSENT
-                  for variants in found)] for name, title in titles(workloads)], "Seconds")
-
-
-def overview(workloads: Sequence[dict], rows: Iterable[Sequence[str]], what: str) -> str:
-    lines = [_line(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
-             _line(["---"] * (len(workloads) + 1)), *map(_line, rows),
-             "", f"{what} {_caption(workloads[0]['place'])}"]
-    return "\n".join(lines) + "\n"
+    lines = [table_row(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
+             table_row(["---"] * (len(workloads) + 1))]
+    lines += [table_row([title, *(f"{time_ns(variants[name]) / 1e9:.3f}" if name in variants
+                             else columns.ABSENT for variants in found)])
+              for name, title in titles(workloads)]
+    return "\n".join([*lines, "", f"Seconds {caption(workloads[0]['place'])}"]) + "\n"
 
 
 def _introduction(document: dict) -> str:
@@ -52,8 +48,8 @@ def _introduction(document: dict) -> str:
     return f"""# The race
 
 `bench/race` builds each program in every way we know to make it start faster, and measures all
-variants from cold in one session. `bench/table` wrote this page from the \
-result, with {errors.count(document['runs'], 'run')} of each kind.
+variants from cold in one session. `bench/table` wrote this page from \
+[the result](../race.json), with {errors.count(document['runs'], 'run')} of each kind.
 
 * **Machine:** {_escape(host['kernel'])}, {_escape(host['processor'])}, {host['processors']} \
 processors; {_escape(place['file_system'])} on {device}\
@@ -103,13 +99,15 @@ def _slowdowns(workload: dict) -> list[str]:
 def _section(workload: dict) -> str:
     headings = ["", *(column.heading for column in columns.COLUMNS)]
     lines = [f"## {_escape(workload['name'])}", "", f"{_escape(workload['title'])}.", "",
-             _line(headings), _line(["---"] * len(headings))]
+             table_row(headings), table_row(["---"] * len(headings))]
     named = dict(titles([workload]))
     variants = {variant["name"]: variant for variant in workload["variants"]}
-    lines += [_line([short(variants[name]), *(column.cell(variants[name])
+    lines += [table_row([short(variants[name]), *(column.cell(variants[name])
                                                for column in columns.COLUMNS)])
               for name in named if name in variants]
-    lines.append(_line([LIMIT, *columns.limit(workload)]))
+    if touched := workload["limit"]["touched_bytes"]:
+        lines.append(table_row([LIMIT, *(columns.megabytes(touched) if column.heading == "MB read"
+                                         else "" for column in columns.COLUMNS)]))
     lines.append("")
     sentence, rest = columns.verdicts(workload)
     rest += columns.predictions(workload) + _slowdowns(workload)
@@ -143,7 +141,7 @@ def time_ns(variant: dict) -> float:
     return variant["slow_by_requests_ns"] or variant["cold"]["wall_ns"]["mean"]
 
 
-def _caption(place: dict) -> str:
+def caption(place: dict) -> str:
     limits = place["throttle"]
     if not limits:
         return "of a cold startup."
@@ -152,7 +150,7 @@ def _caption(place: dict) -> str:
             "requests and bytes, plus the time of a warm startup.")
 
 
-def _line(cells: Sequence[str]) -> str:
+def table_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
