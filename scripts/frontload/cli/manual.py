@@ -148,7 +148,8 @@ def completions() -> dict[Path, str]:
             elif action.metavar in _FILE:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
     return {Path(folder, name.format(parser.prog)): shtab.complete(parser, shell)
-            for shell, (folder, name) in _COMPLETIONS.items()}
+            for shell, (folder, name) in _COMPLETIONS.items()
+            if shell in shtab.SUPPORTED_SHELLS}  # Debian 12's has no fish
 
 
 def main() -> int:
