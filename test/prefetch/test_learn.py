@@ -216,7 +216,7 @@ def test_the_next_start_asks_for_it(learn, lists):
     learn("true")
     (path,) = lists()
     os.utime(path, (0, 0))
-    assert "of 1 files are asked for" in learn("true").stderr
+    assert re.search(r"of [1-9]\d* files are asked for", learn("true").stderr)  # a slow start: more
     for damaged in (b"", b"frontload-files 2\n", b"\0" * 1000, b"frontload-files 1\nfile\t/\n",
                     b"frontload-files 1\n\t0+4096\t0\t1\tread\n",
                     b"frontload-files 1\n" + b"x" * (1 << 20)):
