@@ -41,7 +41,7 @@ def links(program: str, stack: ExitStack, diagnostics: Diagnostics) -> list[Link
     inside = target.joinpath(*triple, profile.name)
     for name in _LINKED:
         if (profile / name).is_dir():
-            shutil.copytree(profile / name, inside / name, copy_function=os.link, symlinks=True)
+            shutil.copytree(profile / name, inside / name, copy_function=_linked, symlinks=True)
     shutil.copytree(profile / _COPIED, inside / _COPIED, symlinks=True)
     name = os.path.basename(program)
     result = run([cargo, "rustc", "--offline", f"--manifest-path={_manifest(cargo, sources, name)}",
@@ -58,6 +58,11 @@ def links(program: str, stack: ExitStack, diagnostics: Diagnostics) -> list[Link
     return [LinkCommand(link.directory, link.arguments, f"cargo rustc in {sources}",
                         {}, program)
             for link in link_command.in_text(result.stdout, str(sources), "")]
+
+
+def _linked(source: str, target: str) -> None:
+    # Until 1.65 at least, rustc writes its lists of dependencies in place.
+    (shutil.copy2 if source.endswith(".d") else os.link)(source, target)
 
 
 def _manifest(cargo: str, sources: Path, name: str) -> str:
