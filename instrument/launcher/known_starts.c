@@ -16,29 +16,19 @@ enum { MAX_ALIKE = 7, PAUSE_MS = 2000, MAX_PAUSES = 30 };
 /* The digit behind this is the count of starts that were alike. */
 static const char HEADER[] = READING_LIST_MAGIC "alike ";
 
-/* Returns the state of a process, or 0 if it is gone. `children`: those that it has waited for. */
-static char read_faults(pid_t process, pid_t *parent, struct faults *own, struct faults *children) {
-  static const char form[] = "%*c %d %*d %*d %*d %*d %*u %" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64;
-  char text[512];
-  const char *fields = process_stat(process, text, sizeof text);
-  return fields && sscanf(fields, form, parent, &own->minor, &children->minor, &own->major,
-                          &children->major) == 5
-             ? *fields
-             : 0;
-}
-
 /* The kernel shows the faults of a process until its parent has waited for it, and from then on in
  * the sum of all children of the parent. */
 bool known_starts_count(struct known_starts *known) {
-  pid_t parent;
-  struct faults own, children;
-  const char state = read_faults(known->process, &parent, &own, &children);
-  if (state)
-    known->faults = (struct faults){own.minor + children.minor, own.major + children.major};
-  else if (read_faults(known->parent, &parent, &own, &children))
-    known->faults =
-        (struct faults){children.minor - known->others.minor, children.major - known->others.major};
-  return state == 'D';
+  struct ProcessStat stat;
+  if (process_stat(known->process, &stat)) {
+    known->faults = (struct faults){(uint64_t)(stat.minflt + stat.cminflt),
+                                    (uint64_t)(stat.majflt + stat.cmajflt)};
+    return stat.state == 'D';
+  }
+  if (process_stat(known->parent, &stat))
+    known->faults = (struct faults){(uint64_t)stat.cminflt - known->others.minor,
+                                    (uint64_t)stat.cmajflt - known->others.major};
+  return false;
 }
 
 /* A list is of no use for a program or library that was upgraded. */
@@ -53,18 +43,24 @@ static bool has_changed(const struct line *line) {
 struct known_starts known_starts(const char *path, pid_t process) {
   struct known_starts known = {.list = path, .process = process, .alike = MAX_ALIKE};
   struct line list, rest, line;
-  struct faults ignored, *kind = known.kinds;
-  pid_t above;
-  read_faults(process, &known.parent, &ignored, &ignored);
-  read_faults(known.parent, &above, &ignored, &known.others);
+  struct faults *kind = known.kinds;
+  struct ProcessStat stat;
+  if (process_stat(process, &stat))
+    known.parent = stat.ppid;
+  if (process_stat(known.parent, &stat))
+    known.others = (struct faults){(uint64_t)stat.cminflt, (uint64_t)stat.cmajflt};
   if (read_list(path, &list) != 0)
     return known;
   for (rest = list; starts_with(&list, HEADER) && next_line(&line, &rest);)
-    if (starts_with(&line, "alike "))
-      sscanf(line.begin, "alike %9" SCNu64, &known.alike);
-    else if (starts_with(&line, "start ") && kind < known.kinds + MAX_KINDS)
-      kind += sscanf(line.begin, "start %18" SCNu64 " %18" SCNu64, &kind->minor, &kind->major) == 2;
-    else if (starts_with(&line, "file\t") && has_changed(&line))
+    if (starts_with(&line, "alike ")) {
+      line.begin += sizeof "alike " - 1;
+      if (!take_number(&line, &known.alike))
+        known.alike = MAX_ALIKE;
+    } else if (starts_with(&line, "start ") && kind < known.kinds + MAX_KINDS) {
+      line.begin += sizeof "start " - 1;
+      kind += take_number(&line, &kind->minor) && take_char(&line, ' ') &&
+              take_number(&line, &kind->major);
+    } else if (starts_with(&line, "file\t") && has_changed(&line))
       known.alike = MAX_ALIKE;
   SYS(munmap, list.begin, list.end - list.begin + 1);
   return known;

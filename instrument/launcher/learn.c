@@ -146,13 +146,15 @@ static void take_old(struct learner *learner, struct watch *watch, bool watches)
   uint64_t rank, weight;
   while (next_line(&line, &rest)) {
     if (starts_with(&line, "runs ")) {
-      sscanf(line.begin, "runs %9u", &learner->starts);
+      line.begin += sizeof "runs " - 1;
+      if (take_number(&line, &weight))
+        learner->starts = weight < 999999999 ? (unsigned)weight : 999999999;
     } else if (starts_with(&line, "file\t")) {
       listed.size = 0;
       file = !parse_file(line, &listed) ? NULL : watches ? NULL : known_file(watch, &listed);
     } else if (is_range(&line) && listed.size) {
       if (!parse_range(&line, &listed, 0, &range) || !take_number(&line, &rank) ||
-          *line.begin++ != '\t' || !take_number(&line, &weight))
+          !take_char(&line, '\t') || !take_number(&line, &weight))
         continue;
       if (watches && starts_with(&line, "\tread"))
         watch_folder_of(watch, listed.path);

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +49,15 @@ static char *stat_fields(const char *path, char *text, size_t size) {
   return end ? end + 2 : NULL;
 }
 
-char *process_stat(pid_t process, char *text, size_t size) {
-  char path[64];
+bool process_stat(pid_t process, struct ProcessStat *stat) {
+  static const char form[] = "%c %d %*d %*d %*d %*d %*u %" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64
+                             "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64;
+  char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%d/stat", process);
-  return stat_fields(path, text, size);
+  const char *fields = stat_fields(path, text, sizeof text);
+  return fields && sscanf(fields, form, &stat->state, &stat->ppid, &stat->minflt, &stat->cminflt,
+                          &stat->majflt, &stat->cmajflt, &stat->utime, &stat->stime, &stat->cutime,
+                          &stat->cstime) == 10;
 }
 
 /* Calls `visit` for each numeric name in a folder. */
@@ -130,20 +136,14 @@ static int64_t number_after(const char *text, const char *word) {
 
 static void add_running(struct Cost *cost, pid_t pid) {
   char path[64], text[MAX_CONTENTS];
-  char *fields = process_stat(pid, text, sizeof text);
-  /* proc_pid_stat(5): minflt is field 10, and the state, here the first, field 3. */
-  long long minor, minor_of_children, major, major_of_children, user, system, user_of_children,
-      system_of_children;
-  if (!fields ||
-      sscanf(fields, "%*c %*d %*d %*d %*d %*d %*u %lld %lld %lld %lld %lld %lld %lld %lld", &minor,
-             &minor_of_children, &major, &major_of_children, &user, &system, &user_of_children,
-             &system_of_children) != 8)
+  struct ProcessStat stat;
+  if (!process_stat(pid, &stat))
     return;
   int64_t tick_us = 1000000 / sysconf(_SC_CLK_TCK);
-  cost->minor_faults += minor + minor_of_children;
-  cost->major_faults += major + major_of_children;
-  cost->user_us += (user + user_of_children) * tick_us;
-  cost->system_us += (system + system_of_children) * tick_us;
+  cost->minor_faults += stat.minflt + stat.cminflt;
+  cost->major_faults += stat.majflt + stat.cmajflt;
+  cost->user_us += (stat.utime + stat.cutime) * tick_us;
+  cost->system_us += (stat.stime + stat.cstime) * tick_us;
   snprintf(path, sizeof path, "/proc/%d/io", pid);
   if (read_text(path, text, sizeof text))
     cost->blocks_in += number_after(text, "\nread_bytes: ") / 512;

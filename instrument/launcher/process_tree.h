@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -11,8 +10,16 @@
 /* Calls `visit` for each child of any thread of a process. */
 void for_each_child(pid_t process, void (*visit)(pid_t child, void *argument), void *argument);
 
-/* The fields of /proc/PID/stat from the state on, in `text`; NULL if the process is gone. */
-char *process_stat(pid_t process, char *text, size_t size);
+/* Some fields of /proc/PID/stat, by the names in proc_pid_stat(5): page faults, and processor time
+ * in clock ticks. The names with a c count the children that the process has waited for. */
+struct ProcessStat {
+  char state;
+  pid_t ppid;
+  int64_t minflt, cminflt, majflt, cmajflt, utime, stime, cutime, cstime;
+};
+
+/* False if the process is gone. */
+bool process_stat(pid_t process, struct ProcessStat *stat);
 
 /* The cost of processes so far. */
 struct Cost {
@@ -21,8 +28,8 @@ struct Cost {
   int64_t max_rss_kib; /* of the largest process */
 };
 
-/* Makes this process the parent of orphans, before the first fork. False, with errno, if the kernel
- * has no lists of children in /proc. */
+/* Makes this process the parent of orphans. Call it before the first fork. False, with errno, if
+ * the kernel has no lists of children in /proc. */
 bool tree_begin(void);
 
 /* Adds the cost of an ended child and of the children that it waited for. */

@@ -46,9 +46,7 @@ bool take_number(struct line *line, uint64_t *number) {
   return line->begin > begin;
 }
 
-static bool take_char(struct line *line, char c) {
-  return line->begin < line->end && *line->begin++ == c;
-}
+bool take_char(struct line *line, char c) { return line->begin < line->end && *line->begin++ == c; }
 
 static int digit_of(char c) {
   return c >= '0' && c <= '9'   ? c - '0'

@@ -93,6 +93,7 @@ bool next_line(struct line *line, struct line *rest);
 bool starts_with(const struct line *line, const char *start);
 /* Takes a number of at most 18 digits off a line. */
 bool take_number(struct line *line, uint64_t *number);
+bool take_char(struct line *line, char c);
 /* Reads a line that starts with `file`. */
 bool parse_file(struct line line, struct listed *file);
 bool is_range(const struct line *line);

@@ -227,7 +227,8 @@ def test_the_next_start_asks_for_it(learn, lists):
     assert re.search(r"of [1-9]\d* files are asked for", learn("true").stderr)  # a slow start: more
     for damaged in (b"", b"frontload-files 2\n", b"\0" * 1000, b"frontload-files 1\nfile\t/\n",
                     b"frontload-files 1\n\t0+4096\t0\t1\tread\n",
-                    b"frontload-files 1\n" + b"x" * (1 << 20)):
+                    b"frontload-files 1\n" + b"x" * (1 << 20),
+                    b"frontload-files 1\n" + b"alike 1\n" * (1 << 20)):
         path.write_bytes(damaged)
         learn("true")
         assert listing.read(path).runs == 1
