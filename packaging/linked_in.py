@@ -1,4 +1,6 @@
-"""Lists what static programs have linked in: linked_in.py OUTPUT VERSION COMPILER SYSROOT.
+"""Lists what static programs have linked in, for packages.
+
+    linked_in.py OUTPUT VERSION COMPILER LLVM SYSROOT
 
 For each component that has programs, OUTPUT gets a bill of materials (SPDX 2.3 in JSON) and the
 licences, as Debian's packages of the archives state them. SYSROOT is empty, or the folder where
@@ -14,11 +16,10 @@ import sys
 import time
 from pathlib import Path
 
-LLVM = "22"
 FRONTLOAD = "Apache-2.0 WITH LLVM-exception"
 # By component, the packages of the archives, with the licence of what is linked in.
 LINKED = {
-    "tools": {f"llvm-{LLVM}-dev": FRONTLOAD, f"liblld-{LLVM}-dev": FRONTLOAD,
+    "tools": {"llvm-LLVM-dev": FRONTLOAD, "liblld-LLVM-dev": FRONTLOAD,
               "libc6-dev": "LGPL-2.1-or-later",
               "libstdc++-GCC-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
               "libgcc-GCC-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
@@ -48,7 +49,7 @@ def installed(package: str, sysroot: str, cross: str) -> tuple[str, str, str]:
              "not known")
 
 
-def main(output: Path, version: str, compiler: str, sysroot: str) -> None:
+def main(output: Path, version: str, compiler: str, llvm: str, sysroot: str) -> None:
     processor = output_of(compiler, "-dumpmachine").partition("-")[0]
     gcc = output_of(compiler, "-dumpversion").partition(".")[0]
     cross = f"-{ {'aarch64': 'arm64'}.get(processor, processor)}-cross" if sysroot else ""
@@ -61,7 +62,7 @@ def main(output: Path, version: str, compiler: str, sysroot: str) -> None:
                      "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
                      "licenseConcluded": "NOASSERTION", "licenseDeclared": FRONTLOAD}]
         for each, licence in linked.items():
-            name = each.replace("GCC", gcc)
+            name = each.replace("GCC", gcc).replace("LLVM", llvm)
             has, source, text = installed(name, sysroot, cross)
             shutil.copyfile(text, folder / "licences" / name)
             packages.append({

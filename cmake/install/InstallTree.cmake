@@ -99,7 +99,8 @@ install(FILES README.md LICENSE TYPE DOC)
 if(FRONTLOAD_STATIC)
   # What is linked in, and its licences.
   execute_process(COMMAND ${FRONTLOAD_PYTHON} ${PROJECT_SOURCE_DIR}/packaging/linked_in.py
-    ${PROJECT_BINARY_DIR}/linked_in ${PROJECT_VERSION} ${CMAKE_C_COMPILER} "${FRONTLOAD_SYSROOT}"
+    ${PROJECT_BINARY_DIR}/linked_in ${PROJECT_VERSION} ${CMAKE_C_COMPILER}
+    ${FRONTLOAD_LLVM_VERSION} "${FRONTLOAD_SYSROOT}"
     COMMAND_ERROR_IS_FATAL ANY)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/linked_in/tools/ TYPE DOC)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/linked_in/valgrind/ TYPE DOC COMPONENT valgrind)

@@ -1,4 +1,4 @@
-"""Makes packages for npm: pack.py PREFIX PROCESSOR OUTPUT.
+"""Makes packages for npm: pack.py PREFIX PROCESSOR VERSION OUTPUT.
 
 PREFIX is an installation of static programs (preset portable) with its pyelftools. It becomes
 @frontload/linux-PROCESSOR, which npm installs on such machines only; the package frontload asks for
@@ -22,10 +22,7 @@ ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
 COMMANDS = ("frontload", "frontload-cc", "frontload-run", "ld.frontload")
 
 
-def described(name: str, **more) -> bytes:
-    [version] = (line.split('"')[1] for line in
-                 (ROOT / "scripts/frontload/__init__.py").read_text().splitlines()
-                 if line.startswith("__version__"))
+def described(name: str, version: str, **more) -> bytes:
     return json.dumps({
         "name": name, "version": version,
         "description": "Lays out ELF programs so that startup is one sequential read",
@@ -45,25 +42,24 @@ def write(path: Path, files: dict[str, tuple[bytes, int]]) -> None:
             tar.addfile(entry, io.BytesIO(contents))
 
 
-def main(prefix: Path, processor: str, output: Path) -> None:
+def main(prefix: Path, processor: str, version: str, output: Path) -> None:
     architecture = ARCHITECTURES[processor]
     name = f"@frontload/linux-{architecture}"
     files = {str(path.relative_to(prefix)): (path.read_bytes(), path.stat().st_mode)
              for path in prefix.rglob("*") if path.is_file()}
     files[LINKER] = LINKER_SCRIPT, 0o755
-    files["package.json"] = described(name, cpu=[architecture]), 0o644
-    version = json.loads(files["package.json"][0])["version"]
+    files["package.json"] = described(name, version, cpu=[architecture]), 0o644
     write(output / f"frontload-linux-{architecture}-{version}.tgz", files)
 
     commands = {command: f"bin/{command}.js" for command in COMMANDS}
     launch = (HERE / "launch.js").read_bytes()
     write(output / f"frontload-{version}.tgz", {
         "package.json": (described(
-            "frontload", bin=commands, optionalDependencies={
+            "frontload", version, bin=commands, optionalDependencies={
                 f"@frontload/linux-{each}": version for each in ARCHITECTURES.values()}), 0o644),
         **{each: (launch, 0o755) for each in commands.values()},
         **{each: ((ROOT / each).read_bytes(), 0o644) for each in ("README.md", "LICENSE")}})
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+    main(Path(sys.argv[1]), *sys.argv[2:4], Path(sys.argv[4]))

@@ -11,7 +11,7 @@ from trees import checked, clean_environment, version
 
 
 def listed(output, **environment) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, linked_in.__file__, output, version(), "cc", ""],
+    return subprocess.run([sys.executable, linked_in.__file__, output, version(), "cc", "22", ""],
                           capture_output=True, text=True, env=clean_environment(**environment))
 
 

@@ -9,7 +9,7 @@ import subprocess
 import abilities
 import pytest
 from places import ROOT
-from trees import checked, clean_environment, version
+from trees import checked, clean_environment, small_installation, version
 
 PACK = ROOT / "packaging/npm/pack.py"
 FRONTLOAD = """#!/bin/sh
@@ -25,14 +25,10 @@ def installed(tmp_path_factory):
     abilities.need("program:npm")
     tmp_path = tmp_path_factory.mktemp("npm")
     prefix = tmp_path / "prefix"
-    for name in ("bin/frontload", "lib/frontload/gcc/ld.lld", "lib/libfrontload-prefetch.so.1"):
-        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
-        (prefix / name).write_text(FRONTLOAD)
-    (prefix / "bin/frontload").chmod(0o755)
-    (prefix / "lib/libfrontload-prefetch.so").symlink_to("libfrontload-prefetch.so.1")
+    small_installation(prefix, "lib/frontload/gcc/ld.lld", FRONTLOAD)
     for folder in (tmp_path, tmp_path / "again"):
         folder.mkdir(exist_ok=True)
-        checked(shutil.which("python3"), PACK, prefix, platform.machine(), folder)
+        checked(shutil.which("python3"), PACK, prefix, platform.machine(), version(), folder)
     made = sorted(tmp_path.glob("*.tgz"))
     assert [path.read_bytes() for path in made] == \
         [path.read_bytes() for path in sorted((tmp_path / "again").glob("*.tgz"))]

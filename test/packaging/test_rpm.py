@@ -4,17 +4,13 @@ import os
 
 from abilities import needs
 from places import ROOT
-from trees import checked, clean_environment, version
+from trees import checked, clean_environment, small_installation, version
 
 
 @needs("program:rpmbuild", "program:rpm")
 def test_an_rpm_has_the_files_of_the_installation(tmp_path):
     prefix = tmp_path / "a prefix"
-    for name in ("bin/frontload", "lib/libfrontload-prefetch.so.1", "share/doc/frontload/LICENSE"):
-        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
-        (prefix / name).write_text(name)
-    (prefix / "bin/frontload").chmod(0o755)
-    (prefix / "lib/libfrontload-prefetch.so").symlink_to("libfrontload-prefetch.so.1")
+    small_installation(prefix, "share/doc/frontload/LICENSE", "contents")
     made = []
     for at in (1_800_000_000, 1_800_000_007):
         for path in prefix.rglob("*"):

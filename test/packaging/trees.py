@@ -41,6 +41,16 @@ class Installation(NamedTuple):
         return self.prefix / self.libdir
 
 
+def small_installation(prefix: Path, other: str, contents: str) -> None:
+    """An installation of few files to pack: the command, the prefetch library with its link, and
+    another file, all with these contents."""
+    for name in ("bin/frontload", "lib/libfrontload-prefetch.so.1", other):
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text(contents)
+    (prefix / "bin/frontload").chmod(0o755)
+    (prefix / "lib/libfrontload-prefetch.so").symlink_to("libfrontload-prefetch.so.1")
+
+
 def clean_environment(**more: str) -> dict[str, str]:
     """The environment without what says where this build is; our Python has the packages."""
     clean = {name: value for name, value in os.environ.items()

@@ -15,6 +15,10 @@ INSTRUMENT = ROOT / "instrument"
 PROGRAMS = Path(__file__).parent / "programs"
 # What strace makes of the prefetcher's looks: nothing is in memory.
 COLD = "preadv2:error=EAGAIN", "mincore:error=ENOSYS"
+# A number of blocks read, ru_inblock; and all is in memory, whatever other tests evict.
+BLOCKS = struct.pack("<12Q", *[0] * 11, 1 << 40).hex()
+WARM = ("preadv2:error=EOPNOTSUPP", "mincore:poke_exit=@arg3=01",
+        f"getrusage:poke_exit=@arg2={BLOCKS}")
 PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
 TYPE = 1

@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import stat
-import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from abilities import needs
 from frontload.reading import asked, listing
+from noted import WARM
 from process_1 import process_1
 
 PAGE = mmap.PAGESIZE
@@ -238,11 +238,8 @@ def test_the_next_start_asks_for_it(learn, lists):
 def test_a_warm_start_is_no_process_more(learn, lists, strace, tmp_path):
     """While the list is fresh and in memory; after ten minutes, a start is learnt again."""
     log, program = tmp_path / "calls", Path(shutil.copy("/bin/true", tmp_path / "program"))
-    blocks = struct.pack("<12Q", *[0] * 11, 1 << 40).hex()  # always as many, whatever others evict
-    resident = ("preadv2:error=EOPNOTSUPP", "mincore:poke_exit=@arg3=01",
-                f"getrusage:poke_exit=@arg2={blocks}")
     trace = (strace, "-f", "-o", log, "-etrace=process,mincore,preadv2,getrusage",
-             *(f"-einject={each}" for each in resident))
+             *(f"-einject={each}" for each in WARM))
 
     def forks():
         learn(program, options=["--learn"], prefix=trace)

@@ -15,7 +15,7 @@ from abilities import need, needs
 from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
 from frontload.reading.listing import MAP, File, ReadingList, Touch
-from noted import COLD, INSTRUMENT, MIB, PAGE, PT_NOTE, requests
+from noted import BLOCKS, COLD, INSTRUMENT, MIB, PAGE, PT_NOTE, WARM, requests
 from process_1 import process_1
 
 NOBODY = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
@@ -177,12 +177,8 @@ def test_denied_system_calls(program, asked, calls, archive, inject, count):
     assert calls.result.stdout == UNTOUCHED
 
 
-# From the second look on: a number of blocks, ru_inblock, that was not there at the first.
-BLOCKS = struct.pack("<12Q", *[0] * 11, 1 << 40).hex()
+# From the second look on: a number of blocks that was not there at the first.
 READ_MEANWHILE = f"getrusage:when=2+:poke_exit=@arg2={BLOCKS}"
-# All files seem to be in memory, whatever others evict.
-WARM = ["preadv2:error=EOPNOTSUPP", "mincore:poke_exit=@arg3=01",
-        f"getrusage:poke_exit=@arg2={BLOCKS}"]
 
 
 def test_a_disk_as_quick_as_memory(program, calls):

@@ -20,7 +20,7 @@ from frontload.base.processes import run
 from frontload.base.scratch import scratch_folder
 
 _MAX_FOLDERS = 8  # above the program
-_LINKED = "deps", "build"  # of a profile's folder; rustc replaces these files
+_LINKED = "deps", "build"  # of a profile's folder; rustc replaces these files, except *.d
 _COPIED = ".fingerprint"  # cargo writes its files in place
 
 
@@ -41,7 +41,8 @@ def links(program: str, stack: ExitStack, diagnostics: Diagnostics) -> list[Link
     inside = target.joinpath(*triple, profile.name)
     for name in _LINKED:
         if (profile / name).is_dir():
-            shutil.copytree(profile / name, inside / name, copy_function=_linked, symlinks=True)
+            shutil.copytree(profile / name, inside / name, copy_function=_linked_or_copied,
+                            symlinks=True)
     shutil.copytree(profile / _COPIED, inside / _COPIED, symlinks=True)
     name = os.path.basename(program)
     result = run([cargo, "rustc", "--offline", f"--manifest-path={_manifest(cargo, sources, name)}",
@@ -60,8 +61,8 @@ def links(program: str, stack: ExitStack, diagnostics: Diagnostics) -> list[Link
             for link in link_command.in_text(result.stdout, str(sources), "")]
 
 
-def _linked(source: str, target: str) -> None:
-    # Until 1.65 at least, rustc writes its lists of dependencies in place.
+def _linked_or_copied(source: str, target: str) -> None:
+    # rustc 1.65 writes its lists of dependencies in place.
     (shutil.copy2 if source.endswith(".d") else os.link)(source, target)
 
 
