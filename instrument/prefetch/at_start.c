@@ -98,8 +98,8 @@ static void ask(void *argument) {
   if (!lists->environment && reading_list_learns(lists->beside))
     look(lists);
   if (lists->learnt == TO_ASK_FOR || lists->learnt == NOT_LEARNT)
-    reading_list_ask_within_limits(lists->learnt ? lists->list.path : lists->beside, NULL,
-                                   lists->is_apart, NULL);
+    reading_list_ask_within_limits(lists->learnt == TO_ASK_FOR ? lists->list.path : lists->beside,
+                                   NULL, lists->is_apart, NULL);
   if (lists->environment && lists->is_apart)
     watch(lists);
 }
