@@ -165,7 +165,7 @@ def main() -> int:
         stale += [(path, None) for path in COMMANDS.glob("*.md") if path not in wanted]
     for path, written in stale:
         if args.check:
-            print(f"{path.relative_to(ROOT)}: is not what its source has: run scripts/docs",
+            print(f"{path.relative_to(ROOT)}: differs from its source: run scripts/docs",
                   file=sys.stderr)
         else:
             write(path, written)

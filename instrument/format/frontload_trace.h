@@ -10,8 +10,8 @@
  *   byte 0                      header, FRONTLOAD_TRACE_HEADER_SIZE bytes
  *   byte header_size + 16 * i   slot i of the stream, 16 bytes each, to the end of the file
  *
- * All integers are in the byte order of the machine that wrote the trace (header byte 8 has
- * which).
+ * All integers are in the byte order of the machine that wrote the trace (header byte 8
+ * records the order).
  *
  * The stream is a sequence of records of one or more slots each. The top byte of a record's first
  * word holds its kind. A slot whose first word is zero is empty: either the stream ends here, or a
@@ -20,8 +20,8 @@
  *
  * A recorder that maps the file makes room for slots in whole pages, also as a hole that is larger
  * than all that it records, and may claim a slot before there is room for it. So a file of whole
- * 4096-byte pages may be shorter than `next_slot` has: the process ended in between, or there was
- * no more room (then `dropped_events` is how many events were lost). Any other file that is
+ * 4096-byte pages may be shorter than its `next_slot` slots: the process ended in between, or there
+ * was no more room (then `dropped_events` counts the lost events). Any other file that is
  * shorter was truncated.
  *
  *   event record, one slot (kinds FUNCTION, DATA, BLOCK and CODE):
@@ -64,8 +64,8 @@
  *
  * The *role* of a process is the user's word for what it does in a program that has several kinds
  * of process, as browsers do: --role, FRONTLOAD_ROLE or frontload_set_role() set it
- * (frontload_role.h has what may be one). Nothing else of a command line or an environment is in a
- * trace.
+ * (frontload_role.h defines which are valid). Nothing else of a command line or an environment is
+ * in a trace.
  *
  * Compatibility: a reader refuses a newer major version. Within a major version, a newer minor
  * version may add header fields in the reserved space, and record kinds of one slot, which a reader

@@ -93,7 +93,7 @@ static int parseFd(const char *text) {
   return (int)fd;
 }
 
-/* Those for the command, and the ends of children. They stay blocked, except in the command. */
+/* Signals for the command, and of children that end. They stay blocked, except in the command. */
 static sigset_t awaited, originalMask;
 
 /* Our own writes may cause SIGPIPE and SIGXFSZ, which would end us and leave the command running.
@@ -207,7 +207,7 @@ static pid_t startRequest(const struct Watch *w) {
   return child;
 }
 
-/* Waits until the command is ready, and ends it, or has ended. Returns our exit status. */
+/* Waits for the end of the command, or ends it when it is ready. Returns our exit status. */
 static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output) {
   struct Cost cost = {0};
   struct End end = {0, NULL, 0};

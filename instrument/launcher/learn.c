@@ -37,7 +37,7 @@ struct learner {
   const struct start *start;
   struct known_starts kinds;
   bool is_whole; /* nothing was touched after the last look, as far as samples tell */
-  bool has_all;  /* and there was hardly a page fault */
+  bool has_all;  /* nor was there more than a page fault in 128 */
   unsigned looks;
   uint64_t looked_at;           /* the minor faults at the last look */
   uint64_t seen, fresh, listed; /* pages: of this start, of it alone, of the new list */
@@ -118,7 +118,7 @@ static char *build_id_of(const char *path) {
   return text ? text : strdup("-");
 }
 
-/* A file of the old list, or NULL if it is another one by now. */
+/* A file of the old list, or NULL if the file has changed since. */
 static struct seen_file *known_file(struct watch *watch, const struct listed *listed) {
   struct seen_file *file = watch_file(watch, listed->path);
   if (!file)
@@ -364,7 +364,7 @@ void learn_here(const struct start *start) {
   if (!realpath(start->program, program) || chdir("/") != 0 ||
       !watch_begin(&watch, start->command, start->program, program, start->home))
     return;
-  /* A list of its first page, which the kernel reads, tells cold starts from warm ones. */
+  /* The kernel reads the first page: a list of this page alone shows whether a start is cold. */
   struct seen_file *file = watch_file(&watch, program);
   if (file)
     file->mapped = true;

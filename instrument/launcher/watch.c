@@ -189,8 +189,8 @@ static void watch_folder(struct watch *watch, const char *folder, bool reads) {
     inside->folders[number] = strdup(folder);
 }
 
-/* And the two folders above: a program that lists a folder in them will read there, Python in a
- * subfolder of that. */
+/* Watches the folder of a file, and the two folders above: a program that lists a folder there will
+ * read in the listed folder, and Python in a subfolder. */
 void watch_folder_of(struct watch *watch, const char *path) {
   char folder[PATH_MAX], *last = watch->inside->last_folder;
   snprintf(folder, sizeof folder, "%s", path);

@@ -45,8 +45,9 @@ void reading_list_ask_within_limits(const char *path, const struct device_kind *
 
 static long fork_without_signal(void) { return SYS(clone, 0); }
 
-/* Whether process 1 has told the kernel what to do about ends of orphans: its signal masks are
- * three lines of 16 digits. Another one, as an application in a container, would keep zombies. */
+/* Whether process 1 blocks, ignores or catches SIGCHLD, and so reaps orphans: its masks are three
+ * lines of 16 digits. A process 1 that does none of these, as in a container, would keep zombies.
+ */
 static bool orphans_are_reaped(void) {
   static const unsigned char blocked[] = "SigBlk:\t";
   enum { NAME = sizeof blocked - 1, LINE = NAME + 16 + 1, SIZE = 4096 };

@@ -157,7 +157,7 @@ static const uint64_t MAX_FRONT = 256 << 20;
 
 /* A front of at most this size is asked for without probing the page cache: asking for 1 MiB in
  * memory takes 6 us, 16 probes 3 us. But a probe of a missing page reads it: 2 of the 5 requests of
- * a cold start with a front of 0.55 MB. Nor does it exceed a memory limit. */
+ * a cold start with a front of 0.55 MB. So small a front exceeds no memory limit. */
 enum { SMALL_FRONT = 1 << 20 };
 
 /* The front gets one part in two of the memory that the program's cgroups leave: with all of it,

@@ -1,4 +1,4 @@
-/* Where the list is that is learnt of a program's starts: $XDG_STATE_HOME/frontload (default:
+/* The path of the list that is learnt from a program's starts: $XDG_STATE_HOME/frontload (default:
  * ~/.local/state/frontload), which only the user may enter, has NAME-HASH.files for each path by
  * which a program is started. This runs before libc, and in other programs (see system_calls.h). */
 #pragma once

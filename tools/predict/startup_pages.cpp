@@ -20,16 +20,16 @@ namespace frontload {
 
 static constexpr uint64_t listedPage = 4096;
 static constexpr size_t maxString = 4096;
-/// Of code, this many times the file's size is walked through: symbols of a damaged file may
-/// overlap.
+/// The walk goes through at most this many times the file's size of code: symbols of a damaged file
+/// may overlap.
 static constexpr uint64_t mostCode = 4;
 /// Where less than one byte in this number is touched, most pages of a datum are not.
 static constexpr uint64_t mostSparse = 16;
 /// What may be touched is listed if a fault less costs less than this to read, if no more than
 /// these data share the name, and if there is at most one such page for this number of others.
 static constexpr uint64_t mostForFault = 256 << 10, mostNamesakes = 2, mostGuessed = 12;
-/// Only these functions read the tables for unwinding. Where the file has none of them, a part of a
-/// function with handlers that gcc took for cold is a sign of it.
+/// Only these functions read the tables for unwinding. In a file without them, a touched `.cold`
+/// part of a function with handlers is a sign that a startup unwinds.
 static constexpr StringLiteral unwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace",
                                               "_Unwind_ForcedUnwind", "_Unwind_Resume"};
 
@@ -288,7 +288,7 @@ Function Touches::enter(const Symbol &symbol) {
   return found;
 }
 
-/// The string at the beginning of `bytes`; empty for others, which unprintable characters show.
+/// The string at the beginning of `bytes`; empty if unprintable characters show another constant.
 static StringRef stringAt(StringRef bytes) {
   size_t end = bytes.take_front(maxString).find('\0');
   StringRef text = end == StringRef::npos ? StringRef() : bytes.take_front(end);
@@ -335,8 +335,9 @@ void Touches::use(const ProfileEntry &entry, ArrayRef<Symbol> places) {
   }
 }
 
-/// Frames that may be on the stack: the unwinder's, of what was entered before, the last that calls
-/// it, the last before that calls that one, and so on.
+/// Describes the frames that may be on the stack: the unwinder's, then that of the function that
+/// was entered last of those that call the unwinder, then that of this function's last caller, and
+/// so on.
 void Touches::unwind(ArrayRef<Function> before) {
   uint64_t address = before.back().address;
   describe(address, /*ifHandles=*/false);
@@ -345,10 +346,11 @@ void Touches::unwind(ArrayRef<Function> before) {
       describe(address = function.address, /*ifHandles=*/false);
 }
 
-/// What unwinding reads of a function, or of one that handles exceptions: Find_FDE of libgcc's
-/// unwind-dw2-fde-dip.c is a binary search in the table of .eh_frame_hdr, as linkers write it
-/// (offsets of four bytes from the header). It leads to the frame description and to what several
-/// of these share, and these to the function's handlers.
+/// Adds what unwinding through a function reads; with `ifHandles`, only if the function has
+/// handlers. Find_FDE of libgcc's unwind-dw2-fde-dip.c is a binary search in the table of
+/// .eh_frame_hdr, as linkers write it (offsets of four bytes from the header). The search leads to
+/// the description of the frame (FDE), which refers to a shared description (CIE) and to the
+/// function's handlers (LSDA).
 void Touches::describe(uint64_t function, bool ifHandles) {
   using support::endian::read32le;
   constexpr uint32_t usual = 0x3b031b01; // the version, and the encodings of its numbers
@@ -381,7 +383,8 @@ void Touches::describe(uint64_t function, bool ifHandles) {
     pages.add(address, size);
 }
 
-/// What may not be touched comes last, the cheapest for a fault first, as long as all is little.
+/// Adds pages that may not be touched last, those that cost least for a fault first, within a
+/// limit.
 void Touches::addGuesses() {
   llvm::stable_sort(guesses, llvm::less_first());
   const uint64_t most = pages.count() + pages.count() / mostGuessed;

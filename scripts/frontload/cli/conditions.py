@@ -40,4 +40,4 @@ def add_eviction(group: argparse._ArgumentGroup) -> None:
                        help="when selectively cold, also evict all files that strace sees the "
                        "command read, unless another process holds them")
     group.add_argument("--allow-warm", action="store_true",
-                       help="go on even if pages stay in the cache; the result has a mark")
+                       help="go on even if pages stay in the cache; the result records that")

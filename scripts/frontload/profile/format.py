@@ -18,7 +18,7 @@ and merge it:
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
 Line 1 is the magic and the major version: 6 if an entry is inlinable (see `touched`), otherwise 5
-if there are generations (see below) or an entry has the kept runs that touched it (see `runs`),
+if there are generations (see below) or an entry lists the kept runs that touched it (see `runs`),
 otherwise 4 if one has a spread (see `step`), otherwise 3 if one has a stretch (see `touched`),
 otherwise 2. Each version has what those before it have, so
 older profiles are read as they are. A reader refuses any other major version. Every line, including
@@ -116,13 +116,13 @@ places. So a stretch that is lost does not come back. Of the kept runs, the firs
 Merging is associative and commutative: the same traces give the same bytes in any order, and in any
 partition into partial profiles.
 
-A *generation* is the runs of one build, or of one day, under its label (generations.py has what
-that may be, and which of two is newer). A run of each generation counts as two runs of the
+A *generation* is the runs of one build, or of one day, under its label (generations.py defines
+labels, and which of two is newer). A run of each generation counts as two runs of the
 generation before: of three generations, a run of the newest counts as four, and `9@2,0,1` are two
 such runs and one of the oldest. The header's `runs` and `data-runs` also count in this way, and so
 do the weights of kept runs. So what newer builds touch no more fades, and a reader who does not
 merge needs to know nothing of it, but that such a name may have gone from the program as well. How
-a name is touched, its rank, spread and bytes, is what the newest generation that touched it has,
+a name is touched, its rank, spread and bytes, comes from the newest generation that touched it,
 alone. Leaving out the oldest generations, with the names that only they touched, and merging may
 come in any order.
 """

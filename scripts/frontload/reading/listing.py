@@ -21,15 +21,15 @@ merged list has its own. A line `learn yes` before them makes a program that the
 learn its starts; `alike` and `start` are notes of that (launcher/known_starts.h). A reader ignores
 other header lines, `key value`, which all stand before the first file.
 
-A line `file` begins a file. It has what the file was when it was recorded, or when the list was
-made from a startup profile, so that a reader leaves one alone that has changed since:
+A line `file` begins a file. It describes the file as of the recording, or as of when the list was
+made from a startup profile, so that a reader leaves a file alone that has changed since:
 
     path      absolute, without links, with the escapes of a startup profile (\\\\ \\t \\n \\xNN)
     size      in bytes
     changed   when its contents were last changed, in seconds and nanoseconds
     build-id  of an ELF file, in hexadecimal digits; - if it has none
-    sha256    of the contents, in hexadecimal digits, if it was asked for. What asks for the files
-              does not look at it; it distinguishes a file that was only written again
+    sha256    of the contents, in hexadecimal digits, if it was asked for: distinguishes a file
+              that was only written again from a changed one. frontload-run does not look at it
 
 The lines that begin with a TAB are what starts touch of that file, by offset, none of them
 overlapping:
