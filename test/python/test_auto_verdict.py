@@ -1,6 +1,10 @@
 """The verdict of frontload auto: one sentence, by counts, against the user's own linker."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import auto_project
@@ -106,3 +110,16 @@ def test_where_nothing_can_be_evicted_memory_is_still_measured(cli, monkeypatch,
     found = json.loads(cli("auto", "--no-data", "--recordings", "1", "--runs", "2", "--json=-",
                            "--", app, code=None).out)
     assert list(found["measured"]) == [WARM] and found["verdict"]
+
+
+@pytest.mark.usefixtures("tools")
+def test_on_a_terminal_each_step_has_its_time(tmp_path):
+    """The steps come before the verdict, which stays the last line."""
+    app = auto_project.with_make(auto_project.write(tmp_path, "Makefile"),
+                                 "CFLAGS=-O1 -ffunction-sections")
+    command = shlex.join([sys.executable, "-m", "frontload", "auto", *QUICK, "--", str(app)])
+    shown = subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True,
+                           text=True, check=True).stdout
+    for step in ("linking ", "recording 1 run ", "predicting", "comparing"):
+        assert re.search(r"0:\d\d:\d\d " + step, shown), step
+    assert "note: recording" not in shown and "worth it: " in shown.splitlines()[-1]

@@ -2,13 +2,14 @@
 
 import fcntl
 import os
+import re
 import struct
 import subprocess
 import sys
 import termios
 
 import pytest
-from frontload.base import errors, files
+from frontload.base import console, errors, files
 from frontload.machine import linkers, probes
 
 FRONTLOAD = [sys.executable, "-m", "frontload"]
@@ -122,3 +123,34 @@ def test_progress_is_for_terminals(link, tmp_path):
     while b"1 name" not in shown:
         shown += os.read(ours, 4096)
     assert b"reading traces" in shown and b"\x1b[3" not in shown
+
+
+def test_steps_of_long_work(monkeypatch, capsys):
+    """On a terminal a step is a line with its time, and with the time left once that can be told;
+    messages come above. Elsewhere a step is a note."""
+    now = iter(range(0, 10 ** 6))
+    monkeypatch.setattr("rich.console.monotonic", lambda: next(now))
+
+    def work() -> None:
+        messages = errors.Diagnostics(at_once=True)
+        with console.steps() as messages.begin:
+            messages.step("linking\x07")
+            advance = messages.step("measuring 40 runs", 40)
+            for part in range(5):
+                advance(f"run {part}")
+            messages.warning("odd")
+            assert list(console.progress([1], "below")) == [1]  # no second bar
+
+    work()
+    assert capsys.readouterr().err == ("frontload: note: linking\\x07\nfrontload: note: measuring "
+                                       "40 runs\nfrontload: warning: odd\n")
+    ours, theirs = os.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    with open(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        work()
+        shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert re.search(r"frontload: warning: odd\s+0:\d\d:\d\d linking\\x07\s+"
+                     r"0:\d\d:\d\d run 4, 0:\d\d:\d\d left", shown)
+    assert re.search(r"0:\d\d:\d\d measuring 40 runs\s", shown)

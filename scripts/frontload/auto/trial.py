@@ -58,7 +58,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
     with ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder("frontload-auto."))
         link_map = str(scratch / "plain.map")
-        diagnostics.note(f"linking {plan.program} again, by {link.source}")
+        diagnostics.step(f"linking {plan.program} again, by {link.source}")
         plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
                                                   scratch, diagnostics))
         _refuse_another(plain, outcome)
@@ -71,7 +71,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
         written = scratch / "startup"
         written.write_bytes(profile.to_bytes(startup))
         startup = profile.read(written)  # in the order of entries, as in names.resolve
-        diagnostics.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
+        diagnostics.step(f"linking it with a front of {errors.count(outcome.names, 'name')}")
         link_report = str(scratch / "link.json")
         options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match,
                           report=link_report)
@@ -81,6 +81,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
                                           names.resolve(str(written), [after]).places,
                                           front_report.left_out(link_report))
         mine = [path for path in trace.find(traces) if _is_of(path, plain)]
+        diagnostics.step("predicting its starts")
         with _lacking(outcome, "what a cold start reads on common devices"):
             # Symbols map the touched places to another build.
             own = plan.program
@@ -101,6 +102,7 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
             outcome.missing.append(Missing("whether both write the same", "the program does not "
                                            "end by itself", "compare by hand"))
         elif plan.compare:
+            diagnostics.step("comparing what both write")
             below = _in_terminal() if plan.ready and plan.ready.tty else ()
             outcome.comparisons = [
                 compare(each, each.searching(str(libraries)) if os.listdir(libraries) else each,
@@ -149,7 +151,7 @@ def _far_apart(one: int, other: int) -> tuple[int, int]:
 def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path], traces: Path,
              outcome: Outcome, diagnostics: Diagnostics) -> None:
     """Links a library with a front into `folder`, if that makes the program's start cheaper."""
-    diagnostics.note(f"linking {library.name} with a front")
+    diagnostics.step(f"linking {library.name} with a front")
     library.profile = _write_library_profile(plan, library.name, traces, diagnostics)
     outcome.libraries[library.name] = library.profile
     output = str(folder / library.name)
@@ -202,10 +204,12 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
         traces.parent.chmod(0o711)
         traces.chmod(0o1733)
     pattern = recording.pattern_in(traces)
-    diagnostics.note(f"recording {errors.count(plan.recordings * len(plan.workloads), 'run')}")
+    recordings = plan.recordings * len(plan.workloads)
+    advance = diagnostics.step(f"recording {errors.count(recordings, 'run')}", recordings)
     tracer = recording.recorder(pattern, modules=_modules(plan), until=plan.until)
     for workload in plan.workloads:
         for _ in range(plan.recordings):
+            advance(f"recording {workload}")
             _one(workload, plain, tracer, traces, plan, diagnostics)
     if plan.data is False:
         return False
@@ -216,7 +220,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
         outcome.missing.append(Missing("the data that startup touches", "valgrind is not found",
                                        "apt-get install valgrind"))
         return False
-    diagnostics.note("recording data in valgrind, some forty times slower (--no-data leaves it "
+    diagnostics.step("recording data in valgrind, some forty times slower (--no-data leaves it "
                      "out)")
     try:
         for workload in plan.workloads:
@@ -362,18 +366,19 @@ def _measure(plan: Plan, outcome: Outcome, diagnostics: Diagnostics) -> None:
         if not plan.device:  # a device that the user names is required
             stack.enter_context(_lacking(outcome, "what a start costs here"))
         packages.require("measure")
+        advance = diagnostics.step(f"measuring {errors.count(2 * plan.runs, 'cold start')}",
+                                   planned.count_runs(whole))
         launcher, described = stack.enter_context(
             on_device(plan.device, variants, plan.beside, ready))
-        diagnostics.note(f"measuring {errors.count(2 * plan.runs, 'cold start')}")
         try:
-            found = rounds.measure(whole, launcher, diagnostics=diagnostics)
+            found = rounds.measure(whole, launcher, progress=advance, diagnostics=diagnostics)
         except Failure as problem:
             if plan.device:
                 raise
             # Memory and processor time can be measured everywhere.
             outcome.missing.append(Missing("what a cold start reads here", problem.message,
                                            problem.note or "see frontload info"))
-            found = rounds.measure(replace(whole, conditions=(WARM,)), launcher,
+            found = rounds.measure(replace(whole, conditions=(WARM,)), launcher, progress=advance,
                                    diagnostics=diagnostics)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

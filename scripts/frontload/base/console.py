@@ -8,8 +8,10 @@ is loaded only when a table or progress is shown.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import count, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from frontload.base.errors import is_quiet, printable
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Item = TypeVar("Item")
+Begin = Callable[..., Callable[[str], None]]  # of a step: what is done, and how many parts
+_shows_steps = False
 
 
 class _PlainTable:
@@ -79,10 +83,15 @@ def show(what: Table) -> None:
     Console(width=width, highlight=False).print(what)
 
 
+def _on_terminal() -> bool:
+    """Whether progress is shown, and no steps are shown already."""
+    return not (_shows_steps or is_quiet()) and sys.stderr.isatty()
+
+
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
     """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet.
     `total`: the number of items, if they have no length."""
-    if is_quiet() or not sys.stderr.isatty():
+    if not _on_terminal():
         return items
     try:
         from rich.console import Console
@@ -90,3 +99,47 @@ def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iter
     except ImportError:
         return items
     return track(items, what, total, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def steps(transient: bool = False) -> Iterator[Begin | None]:
+    """Within `with`, a function that begins the next step of long work, of `total` parts. It
+    returns a function to be called before each part. On stderr a step is a line with its time, and
+    with parts also the time left. None unless progress is shown."""
+    global _shows_steps
+    if not _on_terminal():
+        yield None
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import Progress, Task, TextColumn
+        from rich.text import Text
+    except ImportError:
+        yield None
+        return
+
+    class Line(TextColumn):
+        def render(self, task: Task) -> Text:
+            so_far, left = task.finished_time or task.elapsed or 0, task.time_remaining
+            return Text(f"{timedelta(seconds=int(so_far))} {task.description}"
+                        + (f", {timedelta(seconds=left)} left" if left else ""))
+
+    # It hardly disturbs what is measured. All parts count for the time left.
+    with Progress(Line(""), console=Console(stderr=True), transient=transient,
+                  refresh_per_second=1, speed_estimate_period=3600) as shown:
+        def end() -> None:
+            for task in shown.tasks[-1:]:
+                shown.update(task.id, total=task.completed, description=task.fields["what"])
+
+        def begin(what: str, total: int | None = None) -> Callable[[str], None]:
+            end()
+            task, part = shown.add_task(printable(what), total=total, what=printable(what)), count()
+            return lambda doing: shown.update(task, completed=next(part), refresh=True,
+                                              description=printable(doing))
+
+        _shows_steps = True
+        try:
+            yield begin
+        finally:
+            _shows_steps = False
+            end()

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import textwrap
+from collections.abc import Callable
 from typing import TextIO
 
 EXIT_OK = 0
@@ -136,6 +137,7 @@ class Diagnostics:
     def __init__(self, at_once: bool = False) -> None:
         self._messages: list[tuple[str, str]] = []
         self._at_once = at_once
+        self.begin: Callable[..., Callable[[str], None]] | None = None  # of console.steps
 
     def _add(self, *messages: tuple[str, str]) -> None:
         self._messages += messages
@@ -147,6 +149,14 @@ class Diagnostics:
 
     def note(self, message: str) -> None:
         self._add(("note", message))
+
+    def step(self, message: str, total: int | None = None) -> Callable[[str], None]:
+        """What is done next, in `total` parts: a line of console.steps, or else a note. Returns a
+        function to be called before each part."""
+        if self.begin:
+            return self.begin(message, total)
+        self.note(message)
+        return lambda doing: None
 
     def quote(self, text: str) -> None:
         """Another program's own error output, as with `quote`."""

@@ -22,9 +22,10 @@ from frontload.pagecache import cache as pagecache
 
 
 def measure(plan: Plan, launcher: Launcher, cache: ModuleType = pagecache,
-            progress: Callable[[str], None] = lambda doing: None,
+            progress: Callable[[str], None] | None = None,
             diagnostics: Diagnostics | None = None) -> Measurement:
     """Makes all runs of a plan. `progress` gets a description of each before it."""
+    progress = progress or (lambda doing: None)
     conditions = Conditions(cache, diagnostics, allow_warm=plan.allow_warm,
                             evict_seen=plan.evict_seen)
     named = dict.fromkeys(file for variant in plan.variants for file in variant.files)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from frontload.base import errors, processes
+from frontload.base import console, errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT
 from frontload.cli import device_options, ready_options
@@ -178,6 +178,7 @@ def run(args: argparse.Namespace) -> int:
         link = search(program)
         libraries, missing = own_libraries.find(program, environment, search)
         plan = replace(plan, own_libraries=tuple(libraries))
+        messages.begin = stack.enter_context(console.steps())
         outcome = trial.run(plan, link, messages)
         outcome.missing += missing
     good = outcome.good(plan)

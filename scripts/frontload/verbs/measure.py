@@ -2,10 +2,9 @@
 
 import argparse
 import os
-import sys
 from dataclasses import replace
 
-from frontload.base import errors, files, packages, processes
+from frontload.base import console, errors, files, packages, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, count, named
@@ -83,9 +82,6 @@ def run(args: argparse.Namespace) -> int:
     ready = ready_options.chosen(args, function=args.until)
     packages.require("measure")
     # Imported here because numpy and scipy take most of a second, which --help need not pay.
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from frontload.measure import document, doubts, rounds, seen, table
     from frontload.measure.on_device import on_device
 
@@ -96,16 +92,14 @@ def run(args: argparse.Namespace) -> int:
                 evict_seen=args.evict_seen,
                 allow_warm=args.allow_warm, ignore_failure=args.ignore_failure,
                 compare=tuple(dict.fromkeys(args.compare_output)), ready=ready)
-    with on_device(device, plan.variants, args.extra, ready) as (launcher, described):
-        plan, missing = seen.look(plan, launcher)
-        with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
-                      MofNCompleteColumn(), console=Console(stderr=True), transient=True,
-                      disable=errors.is_quiet() or not sys.stderr.isatty()) as bar:
-            task = bar.add_task("", total=count_runs(plan))
-            result = rounds.measure(plan, launcher, progress=lambda doing: bar.update(
-                task, advance=1, description=doing), diagnostics=errors.Diagnostics(at_once=True))
-        result = replace(result, device=described, missing=result.missing + missing)
-        made = document.to_json(result) if args.json else None
+    with console.steps(transient=True) as begin:
+        progress = begin and begin("preparing the files", count_runs(plan))
+        with on_device(device, plan.variants, args.extra, ready) as (launcher, described):
+            plan, missing = seen.look(plan, launcher)
+            result = rounds.measure(plan, launcher, progress=progress,
+                                    diagnostics=errors.Diagnostics(at_once=True))
+            result = replace(result, device=described, missing=result.missing + missing)
+            made = document.to_json(result) if args.json else None
 
     for text in doubts.warnings(result):
         errors.warning(text)
