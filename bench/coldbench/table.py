@@ -1,11 +1,12 @@
-"""bench/table: makes what the documents show of a result of bench/race.
+"""bench/table: makes what the documents show of results of bench/race.
 
-    docs/race.json          the result without commands and single runs: what all figures are from
+    docs/race.json          the results without single runs and the like: what all figures are from
     docs/reference/race.md  all rows and columns (show/page.py)
     README.md               a few rows of some programs, between two marks
 """
 
 import argparse
+import json
 import os
 from pathlib import Path
 
@@ -22,27 +23,30 @@ BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here --
 # The README can be read in a minute: its table has these programs, as it calls them, in these rows
 # and the fastest of all other ways that are not ours.
 PROGRAMS = {"cc1": "clang 22, C++, 207 MB", "cc1-heldout": "the same at **untrained** work",
-            "cpython": "CPython 3.11, C", "wasm-tools": "wasm-tools, Rust", "z3": "z3, C++"}
+            "postgresql": "PostgreSQL 15, C, to its first query", "cpython": "CPython 3.11, C",
+            "wasm-tools": "wasm-tools, Rust", "z3": "z3, C++"}
 SHORT = {rows.BASE: "lld", "order+relr": "lld, order file, packed relocations",
          "front+prefetch": "**Frontload**", "trained": "**Frontload**"}
 COLUMNS = ("major faults", "MB read", "peak RSS MB")
+# What docs/race.json keeps of the starts of a variant.
+FIGURES = "major_faults", "read_bytes", "max_rss_bytes", "wall_ns"
+STATISTICS = "median", "mean", "low", "high"
 
 
 def short(result: dict) -> str:
     lines = [page.table_row(["program", "linked by", *COLUMNS, "seconds"]),
              page.table_row(["---", "---", *["---:"] * 4])]
-    for workload in result["workloads"]:
-        if workload["name"] not in PROGRAMS:
-            continue
-        title = PROGRAMS[workload["name"]]
+    found = {workload["name"]: workload for workload in result["workloads"]}
+    for name in (name for name in PROGRAMS if name in found):
+        workload, title = found[name], PROGRAMS[name]
         for variant in _shown(workload["variants"]):
             cells = {column.heading: column.cell(variant) for column in columns.COLUMNS}
             lines.append(page.table_row([
                 title, SHORT.get(variant["name"]) or page.short(variant),
                 *(cells[name] for name in COLUMNS), f"{page.time_ns(variant) / 1e9:.2f}"]))
             title = ""
-    kernel, place = result["host"]["kernel"].split("-")[0], result["workloads"][0]["place"]
-    return "\n".join([*lines, "", f"Seconds {page.caption(place)} {kernel}, "
+    place = result["workloads"][0]["place"]
+    return "\n".join([*lines, "", f"Seconds {page.caption(place)} {_kernel(result)}, "
                       f"{place['file_system']}, readahead {place['read_ahead_kib']} KiB, only the "
                       f"program's file cold: medians of {result['runs']} runs."]) + "\n"
 
@@ -63,24 +67,61 @@ def put_between_marks(text: str, block: str, path: os.PathLike | str) -> str:
 
 def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="bench/table", description="Write the tables of the documents from a result of "
+        prog="bench/table", description="Write the tables of the documents from results of "
         "bench/race.")
-    parser.add_argument("race", metavar="RACE.json", type=Path)
+    parser.add_argument("races", metavar="RACE.json", nargs="+", type=Path,
+                        help="workloads of later results replace those of earlier ones")
     parser.add_argument("--root", metavar="DIR", type=Path, default=ROOT,
                         help="where README.md and docs are (default %(default)s)")
     return parser.parse_args(argv)
 
 
-def run(args: argparse.Namespace) -> int:
-    result = document.read(args.race, race=document.RACE)
+def merged(races: list[Path]) -> dict:
+    """The results as one. A workload notes its machine if that is not the first one's."""
+    first, *others = (document.read(race, race=document.RACE) for race in races)
+    found = {workload["name"]: workload for workload in first["workloads"]}
+    for race, other in zip(races[1:], others, strict=True):
+        if _counted(other) != _counted(first):
+            raise BadData(race, f"cannot be added to {races[0]}: another number of runs, kernel, "
+                          "file system or device")
+        for workload in other["workloads"]:
+            found[workload["name"]] = workload | (
+                {} if page.machine(other) == page.machine(first) else {"host": other["host"]})
+    return first | {"workloads": list(found.values())}
+
+
+def _counted(result: dict) -> tuple:
+    """What counts depend on, unlike times not on the processor."""
+    return result["runs"], _kernel(result), result["workloads"][0]["place"]
+
+
+def _kernel(result: dict) -> str:
+    return result["host"]["kernel"].split("-")[0]
+
+
+def slim(result: dict) -> None:
+    """Drops paths of the machine, and what no table shows."""
     for workload in result["workloads"]:
-        workload.pop("command", None)  # has paths of the machine
+        for name in ("command", "warnings"):
+            workload.pop(name, None)
         for variant in workload["variants"]:
-            variant.pop("runs", None)
+            for name in ("runs", "read_pages", "page_size"):
+                variant.pop(name, None)
             (variant["requests"] or {}).pop("by_round", None)
+            for condition in ("cold", "slow", "warm"):
+                variant[condition] = variant[condition] and {
+                    name: {each: value for each, value in figure.items() if each in STATISTICS}
+                    for name, figure in variant[condition].items() if name in FIGURES}
+
+
+def run(args: argparse.Namespace) -> int:
+    result = merged(args.races)
+    slim(result)
     file = args.root / "README.md"
     readme = put_between_marks(file.read_text(), short(result), file)
-    document.write(args.root / "docs/race.json", result)
+    # A line for each workload, variant and row.
+    lines = json.dumps(result).replace('{"name": ', '\n{"name": ') + "\n"
+    write_if_changed(args.root / "docs/race.json", lines.encode())
     write_if_changed(args.root / "docs/reference/race.md", page.render(result).encode())
     write_if_changed(file, readme.encode())
     return errors.EXIT_OK

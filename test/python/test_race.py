@@ -12,6 +12,7 @@ from coldbench.__main__ import main as bench
 from coldbench.judge import first
 from coldbench.judge.figures import PLAIN, THROTTLED, Figures
 from coldbench.show import page
+from frontload.base.errors import BadData
 from places import ROOT
 
 
@@ -92,6 +93,47 @@ def test_a_whole_race(build, tmp_path, run):
     assert "\n* not built: " in shown and r"\<why\>" in shown
 
 
+SERVER = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((section(".big"))) const char big[2 << 20] = {1};
+static void end(int number) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < sizeof big; i += 4096) sum += ((const volatile char *)big)[i];
+  _exit(sum == number);
+}
+int main(void) {
+  signal(SIGTERM, end);
+  puts("ready");
+  fflush(stdout);
+  for (;;) pause();
+}
+"""
+SERVER_DESCRIPTION = """
+from coldbench.variants.workload import Workload
+from frontload.base.ready import Ready
+WORKLOAD = Workload(name="small", variants=("default",), arguments=(), before=("env", "A=b"),
+                    ready=Ready(output="ready", request="echo answer >{output}"))
+"""
+
+
+@needs("loop-devices", "throttle", "ptrace", "valgrind", "path-without-space")
+def test_a_server_is_raced_to_its_answer(build, tmp_path, run):
+    """It does not end by itself. What it reads while it is ended does not count."""
+    folder = write_files(tmp_path / "small", program_c=SERVER, workload_py=SERVER_DESCRIPTION,
+                         variants_ninja=NINJA)
+    run(BENCH / "race", folder, "--runs=1", "--link-runs=0", "--build-dir", build, "--work-dir",
+        tmp_path / "work", "--json", tmp_path / "race.json",
+        env=os.environ | {"FRONTLOAD_PYTHON": sys.executable})
+    (raced,) = read_json(tmp_path / "race.json", "frontload-race/1")["workloads"]
+    (default,) = raced["variants"]
+    assert default["requests"]["bytes"] >= default["cold"]["read_bytes"]["median"] > 0
+    assert default["requests"]["bytes"] < 1e6
+    assert raced["outputs_are_identical"] and raced["command"][:2] == ["env", "A=b"]
+    assert default["prediction"]["why"] == "is a startup of several processes"
+
+
 def time(mean, half=None):
     low, high = (None, None) if half is None else (mean - half, mean + half)
     return {"median": mean, "mean": mean, "low": low, "high": high}
@@ -169,6 +211,24 @@ def test_the_small_table_has_few_rows_and_programs():
         "|  | **Frontload** | 1 | 0.72 | 66.0 | 0.60 |"]
     assert "on a device of 150 requests and 80 MB a second" in text
     assert "Linux 6.18, ext4, readahead 128 KiB" in text
+
+
+def test_a_workload_of_another_session_is_added(tmp_path):
+    """It takes the place of the one of that name, and notes another machine. Counts under other
+    conditions are refused."""
+    first, later = race(name="cc1"), race(name="postgresql")
+    first["workloads"] += race(name="postgresql", title="old")["workloads"]
+    later["host"] = later["host"] | {"processor": "another"}
+    files = [tmp_path / "first", tmp_path / "later"]
+    files[0].write_text(json.dumps(first))
+    files[1].write_text(json.dumps(later))
+    cc1, postgresql = table.merged(files)["workloads"]
+    assert "host" not in cc1 and postgresql["title"] == "a program"
+    assert "On another machine: Linux 6.18, another, 2 processors." in page.render(
+        table.merged(files))
+    files[1].write_text(json.dumps(later | {"runs": 4}))
+    with pytest.raises(BadData):
+        table.merged(files)
 
 
 README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"

@@ -15,7 +15,7 @@ PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_r
 def work(tmp_path):
     (tmp_path / "traces.data").mkdir()
     (tmp_path / "traces.data/a.fltrace").touch()
-    workload = SimpleNamespace(program="", recording=lambda variant: RECORDED)
+    workload = SimpleNamespace(program="", ready=None, recording=lambda variant: RECORDED)
     return SimpleNamespace(workload=workload, folder=tmp_path,
                            binary=lambda variant: tmp_path / f"app.{variant}",
                            target=lambda variant: f"app.{variant}")

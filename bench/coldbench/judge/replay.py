@@ -87,6 +87,8 @@ def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | N
     if not traces:
         recording = work.workload.recording(variant)
         return f"there is no {recording.traces} of {work.target(recording.program)}"
+    if work.workload.ready:
+        return "is a startup of several processes"
     if work.workload.program:
         return f"does not do the work that {work.workload.program} was recorded at"
     return None

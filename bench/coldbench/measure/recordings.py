@@ -57,27 +57,28 @@ _PLAIN = Recorder("the plain program")
 def slowdown(work: WorkFolder, name: str, progress: Callable[[str], None]) -> float:
     """Runs plain and recorded by turns: once to warm up, then several times; only once if a
     recording takes long."""
-    launcher, recorder = Launcher(), RECORDERS[name]
+    recorder = RECORDERS[name]
     progress(f"recording by {recorder.title}")
-    _record(work, _PLAIN, launcher)
-    first = _record(work, recorder, launcher)
+    _record(work, _PLAIN)
+    first = _record(work, recorder)
     if first >= CHEAP_SECONDS:
-        return first / _record(work, _PLAIN, launcher)
-    pairs = [(_record(work, _PLAIN, launcher), _record(work, recorder, launcher))
+        return first / _record(work, _PLAIN)
+    pairs = [(_record(work, _PLAIN), _record(work, recorder))
              for _ in range(REPEATED)]
     plain, recorded = zip(*pairs, strict=True)
     return float(np.median(recorded) / np.median(plain))
 
 
-def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:
+def _record(work: WorkFolder, recorder: Recorder) -> float:
     with tempfile.TemporaryDirectory(prefix="frontload-race.") as scratch, work.environment():
+        os.chmod(scratch, 0o1777)  # for a command that changes its user
         places = {"bin": work.bin, "scratch": scratch}
         program = work.folder / work.target(recorder.program)
         command = (*(word.format(**places) for word in recorder.prefix),
                    *work.command(recorder.program, program, Path(scratch) / "output"))
         os.environ.update({name: value.format(**places)
                            for name, value in recorder.environment.items()})
-        sample = launcher.run(command)
+        sample = Launcher(ready=work.ready(f"{scratch}/output")).run(command)
     if sample.failed:
         raise Failure(f"{recorder.title}: the run {sample.how_it_ended()}: "
                       f"{sample.complaint}")

@@ -6,10 +6,14 @@ start did not wait for. The kernel's throttle lets the budget of its first 0.1 s
 requests and 8 MB, which is the whole start of a small program. A disk does not do that.
 """
 
+import subprocess
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from frontload.base.ready import Ready
 from frontload.device import kinds
 from frontload.device.kinds import Device
 from frontload.measure.launcher import Launcher, Sample
@@ -50,15 +54,23 @@ def slow_seconds(requests: float, read_bytes: float) -> float:
 class CountingLauncher(Launcher):
     """Runs commands, and keeps each one's reads from the device `number` (7:1)."""
 
-    def __init__(self, number: str, stat: Path | None = None):
-        super().__init__()
+    def __init__(self, number: str, stat: Path | None = None, ready: Ready | None = None):
+        super().__init__(ready=ready)
         self._stat = stat or Path("/sys/dev/block") / number / "stat"
         self._counted: list[tuple[Sample, Requests]] = []
 
-    def run(self, *command, **options) -> Sample:
+    def run(self, command: Sequence[str], stdout: int | IO[bytes] = subprocess.DEVNULL,
+            at_ready: Callable[[], None] = lambda: None,
+            environment: Mapping[str, str] = {}) -> Sample:
         before, _ = parse(self._stat.read_text())
-        sample = super().run(*command, **options)
-        self._counted.append((sample, self._settled() - before))
+        made = []
+
+        def count() -> None:  # without the reads of a server while it is being ended
+            made.append(self._settled() - before)
+            at_ready()
+
+        sample = super().run(command, stdout, count, environment)
+        self._counted.append((sample, made[0]))
         return sample
 
     def of(self, sample: Sample) -> Requests:

@@ -78,18 +78,20 @@ def measure_starts(work: WorkFolder, variants: Sequence[str], runs: int,
                 cold_device = stack.enter_context(ColdDevice(work.folder, binaries.values()))
             except (Failure, OSError) as problem:
                 obstacle = why(problem)
-        launcher = Launcher()
+        output = Path(scratch) / "output"
+        ready = work.ready(output)
+        launcher = Launcher(ready=ready)
         if cold_device:
             starts.on_device = True
             binaries = {variant: cold_device.place(file) for variant, file in binaries.items()}
-            launcher = CountingLauncher(cold_device.number)
+            launcher = CountingLauncher(cold_device.number, ready=ready)
         else:
             starts.missing.append(f"a device of its own: {obstacle}; so cold runs are from the "
                                   "work folder's own file system, and are not judged")
-        output = Path(scratch) / "output"
         plan = Plan(tuple(Variant(variant, work.command(variant, binary, output), (str(binary),))
                           for variant, binary in binaries.items()),
-                    conditions=(SELECTIVELY_COLD, WARM), runs=runs, compare=(STDOUT, str(output)))
+                    conditions=(SELECTIVELY_COLD, WARM), runs=runs, compare=(STDOUT, str(output)),
+                    ready=ready)
         starts.plain = measure(plan, launcher, progress=progress)
         if cold_device:
             starts.requests = {variant: [launcher.of(run.sample)
@@ -115,5 +117,5 @@ def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: Ex
         starts.missing.append(f"runs on a slow disk: {why(problem)}")
         return
     cold = replace(plan, conditions=(SELECTIVELY_COLD,), warmup=0)
-    starts.throttled = measure(cold, Launcher(throttle.folder),
+    starts.throttled = measure(cold, Launcher(throttle.folder, ready=plan.ready),
                                progress=lambda doing: progress(f"throttled {doing}"))

@@ -36,7 +36,7 @@ def side_by_side(document: dict) -> str:
 
 
 def _introduction(document: dict) -> str:
-    host, place = document["host"], document["workloads"][0]["place"]
+    place = document["workloads"][0]["place"]
     device = ("a loop device of its own whose backing file is in memory"
               if place["own_device"] else "the file system of the build folder")
     slow = ""
@@ -51,12 +51,18 @@ def _introduction(document: dict) -> str:
 variants from cold in one session. `bench/table` wrote this page from \
 [the result](../race.json), with {errors.count(document['runs'], 'run')} of each kind.
 
-* **Machine:** {_escape(host['kernel'])}, {_escape(host['processor'])}, {host['processors']} \
-processors; {_escape(place['file_system'])} on {device}\
+* **Machine:** {machine(document)}; {_escape(place['file_system'])} on {device}\
 {f', readahead {ahead} KiB' if ahead else ''}. Only the program's own file is cold.{slow}
 * **Trained:** each profile was recorded with the command that is measured. `bench/heldout` \
 predicts untrained startups.
 """
+
+
+def machine(found: dict) -> str:
+    """The machine of a document, or of a workload that was measured on another one."""
+    host = found["host"]
+    return (f"{_escape(host['kernel'])}, {_escape(host['processor'])}, {host['processors']} "
+            "processors")
 
 
 def _legend(document: dict) -> str:
@@ -109,6 +115,8 @@ def _section(workload: dict) -> str:
         lines.append(table_row([LIMIT, *(columns.megabytes(touched) if column.heading == "MB read"
                                          else "" for column in columns.COLUMNS)]))
     lines.append("")
+    if "host" in workload:
+        lines += [f"On another machine: {machine(workload)}.", ""]
     sentence, rest = columns.verdicts(workload)
     rest += columns.predictions(workload) + _slowdowns(workload)
     lines += [sentence, "", *(f"* {_escape(line)}" for line in rest)]

@@ -11,11 +11,13 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.files import write_if_changed
 from frontload.base.processes import check_call
+from frontload.base.ready import Ready
 
 from coldbench.variants.workload import (
     BENCH,
@@ -45,6 +47,8 @@ class WorkFolder:
             "bench": str(BENCH),
             "bin": str(bin), "llvm": str(llvm), "archives": " ".join(archives),
             "arguments": self._training(workload.arguments),
+            "before": shlex.join(workload.before),
+            "until": shlex.join(ready.options() if (ready := self.ready("training.out")) else ()),
         }
         variables |= {f"arguments.{name}": self._training(arguments)
                       for name, arguments in workload.training.items()}
@@ -71,8 +75,13 @@ class WorkFolder:
     def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
         """The measured command of a variant whose file is `binary`."""
         opener = OPENED[variant].opener if variant in OPENED else ()
-        return (*self.fill_in(opener, output), str(binary),
+        return (*self.workload.before, *self.fill_in(opener, output), str(binary),
                 *self.fill_in(self.workload.arguments, output))
+
+    def ready(self, output: Path | str) -> Ready | None:
+        """The end of the startup of a server, whose answer goes to `output`."""
+        ready = self.workload.ready
+        return ready and replace(ready, request=" ".join(self.fill_in([ready.request], output)))
 
     def binary(self, variant: str) -> Path:
         """The measured file: it is evicted, and its pages are looked at."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from frontload.base.errors import Failure
+from frontload.base.ready import Ready
 
 BENCH = Path(__file__).parents[2].resolve()
 WORKLOADS = BENCH / "workloads"
@@ -63,6 +64,8 @@ class Workload:
     peers: tuple[str, ...] = ()  # rows beyond `variants`
     absent: Mapping[str, str] = field(default_factory=dict)  # the reason for each missing row
     recorders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # if not the usual ones
+    before: tuple[str, ...] = ()  # words before the program in all commands
+    ready: Ready | None = None  # of a server: the end of its startup; the request may have {output}
     # Set for all runs, including training runs.
     environment: Mapping[str, str] = field(default_factory=dict)
 
