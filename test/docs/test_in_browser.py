@@ -40,12 +40,13 @@ def driver():
 
 def test_nothing_is_wider_than_a_phone(driver, site):
     """Pages with tables, pictures and long commands stand for all."""
-    some = ("docs/cold-starts.html", "docs/race.html", "docs/reference/json.html",
+    some = ("docs/cold-starts.html", "docs/reference/race.html", "docs/reference/json.html",
             "docs/reference/commands/frontload-measure.html", "README.html")
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     wide = {}
     for page in sorted(site.glob("**/*.html")) if ALL else [site / name for name in some]:
         driver.get(page.as_uri())
+        assert page.is_file()
         if found := driver.execute_script(TOO_WIDE):
             wide[page.name] = found
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
