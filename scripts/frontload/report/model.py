@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, TypedDict, cast
 
 from frontload import __version__
+from frontload.base import console
 from frontload.base.arrays import np
 from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
@@ -56,7 +57,8 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
     traces = list(traces)
     touches = Touches(traces) if traces else None
     known = _known(binaries, recordings)
-    starts = [look(recording, touches, maps, known, lists) for recording in recordings]
+    starts = [look(recording, touches, maps, known, lists)
+              for recording in console.progress(recordings, "reading starts")]
     _check_maps(maps, starts)
     variants = [_variant(each, page_size) for each in starts]
     first = recordings[0]

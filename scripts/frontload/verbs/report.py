@@ -5,7 +5,7 @@ import os
 import re
 from dataclasses import replace
 
-from frontload.base import errors, packages, processes
+from frontload.base import console, errors, packages, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT, write_if_changed, write_output
 from frontload.base.ready import Ready
@@ -130,7 +130,8 @@ def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None
     from frontload.report import recorded
 
     found = []
-    for variant in make_variants(args.inputs, args.variant, args.evict):
+    for variant in console.progress(make_variants(args.inputs, args.variant, args.evict),
+                                    "recording starts"):
         made, sample = start.record(
             variant.command, variant.name, evict=variant.files, evict_seen=args.evict_seen,
             allow_warm=args.allow_warm, until=args.until, ready=ready, device=device,
