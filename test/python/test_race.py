@@ -262,3 +262,22 @@ def test_the_documents_show_the_figures_of_the_result(tmp_path):
     assert bench(["table", str(ROOT / "docs/race.json"), f"--root={tmp_path}"]) == 0
     for file in files:
         assert (tmp_path / file).read_text() == (ROOT / file).read_text(), file
+
+
+def test_prose_has_the_figures_of_the_result():
+    """Where a page repeats some of clang's."""
+    (cc1,) = (each for each in json.loads((ROOT / "docs/race.json").read_text())["workloads"]
+              if each["name"] == "cc1")
+    found = {variant["name"]: (
+        f"{variant['cold']['major_faults']['median']:.0f} | "
+        f"{variant['cold']['read_bytes']['median'] / 1e6:.1f}", page.time_ns(variant) / 1e9)
+        for variant in cc1["variants"]}
+    (_, default), (_, order), (front, alone), (prefetched, fast), (_, whole) = (
+        found[name] for name in ("default", "order", "front", "front+prefetch", "preread"))
+    explained, prefetch = ((ROOT / "docs" / name).read_text()
+                           for name in ("cold-starts.md", "prefetch.md"))
+    assert (f"clang takes {default:.1f} by default, {order:.1f} with an order file, {alone:.2f} "
+            f"with a front and {fast:.2f} with one that is prefetched" in explained)
+    assert f"clang takes {whole:.1f} s." in explained
+    assert f"| front | {front} | {alone:.2f} s |" in prefetch
+    assert f"| front, prefetched | {prefetched} | {fast:.2f} s |" in prefetch
