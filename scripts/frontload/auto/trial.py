@@ -220,8 +220,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
         outcome.missing.append(Missing("the data that startup touches", "valgrind is not found",
                                        "apt-get install valgrind"))
         return False
-    diagnostics.step("recording data in valgrind, some forty times slower (--no-data leaves it "
-                     "out)")
+    diagnostics.step("recording data in valgrind, 40 times slower (--no-data leaves it out)")
     try:
         for workload in plan.workloads:
             _one(workload, plain, recording.recorder(pattern, data=True, modules=_modules(plan),
