@@ -24,7 +24,7 @@ BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here --
 # and the fastest of all other ways that are not ours.
 PROGRAMS = {"cc1": "clang 22, C++, 207 MB", "cc1-heldout": "the same at **untrained** work",
             "postgresql": "PostgreSQL 15, C, to its first query", "cpython": "CPython 3.11, C",
-            "wasm-tools": "wasm-tools, Rust", "z3": "z3, C++"}
+            "wasm-tools": "wasm-tools, Rust"}
 SHORT = {rows.BASE: "lld", "order+relr": "lld, order file, packed relocations",
          "front+prefetch": "**Frontload**", "trained": "**Frontload**"}
 COLUMNS = ("major faults", "MB read", "peak RSS MB")

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import termios
+from contextlib import suppress
 
 import pytest
 from frontload.base import console, errors, files
@@ -149,7 +150,10 @@ def test_steps_of_long_work(monkeypatch, capsys):
     with open(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         work()
-        shown = os.read(ours, 4096).decode()
+    shown = ""
+    with suppress(OSError):  # the end of a terminal
+        while read := os.read(ours, 4096):
+            shown += read.decode()
     os.close(ours)
     assert re.search(r"frontload: warning: odd\s+0:\d\d:\d\d linking\\x07\s+"
                      r"0:\d\d:\d\d run 4, 0:\d\d:\d\d left", shown)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count, zip_longest
+from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
 from frontload.base.errors import is_quiet, printable
@@ -83,31 +84,22 @@ def show(what: Table) -> None:
     Console(width=width, highlight=False).print(what)
 
 
-def _on_terminal() -> bool:
-    """Whether progress is shown, and no steps are shown already."""
-    return not (_shows_steps or is_quiet()) and sys.stderr.isatty()
-
-
-def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
-    """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet.
-    `total`: the number of items, if they have no length."""
-    if not _on_terminal():
-        return items
-    try:
-        from rich.console import Console
-        from rich.progress import track
-    except ImportError:
-        return items
-    return track(items, what, total, console=Console(stderr=True), transient=True)
+def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """Goes through the parts of a step. `total`: their number, if `items` has no length."""
+    with steps(transient=True) as begin:
+        advance = begin(what, total or length_hint(items)) if begin else lambda doing: None
+        for item in items:
+            advance(what)
+            yield item
 
 
 @contextmanager
 def steps(transient: bool = False) -> Iterator[Begin | None]:
     """Within `with`, a function that begins the next step of long work, of `total` parts. It
     returns a function to be called before each part. On stderr a step is a line with its time, and
-    with parts also the time left. None unless progress is shown."""
+    with parts also the time left. None with --quiet, without a terminal, and within other steps."""
     global _shows_steps
-    if not _on_terminal():
+    if _shows_steps or is_quiet() or not sys.stderr.isatty():
         yield None
         return
     try:
@@ -120,22 +112,30 @@ def steps(transient: bool = False) -> Iterator[Begin | None]:
 
     class Line(TextColumn):
         def render(self, task: Task) -> Text:
-            so_far, left = task.finished_time or task.elapsed or 0, task.time_remaining
+            so_far = task.finished_time or task.elapsed or 0
+            left = int(task.fields["expected"] - so_far)
             return Text(f"{timedelta(seconds=int(so_far))} {task.description}"
-                        + (f", {timedelta(seconds=left)} left" if left else ""))
+                        + (f", {timedelta(seconds=left)} left" if left > 0 else ""))
 
-    # It hardly disturbs what is measured. All parts count for the time left.
+    # Once a second, which hardly disturbs what is measured.
     with Progress(Line(""), console=Console(stderr=True), transient=transient,
-                  refresh_per_second=1, speed_estimate_period=3600) as shown:
+                  refresh_per_second=1) as shown:
         def end() -> None:
             for task in shown.tasks[-1:]:
-                shown.update(task.id, total=task.completed, description=task.fields["what"])
+                shown.update(task.id, total=task.completed, description=task.fields["what"],
+                             expected=0)
 
         def begin(what: str, total: int | None = None) -> Callable[[str], None]:
             end()
-            task, part = shown.add_task(printable(what), total=total, what=printable(what)), count()
-            return lambda doing: shown.update(task, completed=next(part), refresh=True,
-                                              description=printable(doing))
+            step = shown.add_task(printable(what), total=total, what=printable(what), expected=0)
+            part = count()
+
+            def advance(doing: str) -> None:
+                done, so_far = next(part), shown.tasks[-1].elapsed or 0
+                shown.update(step, completed=done, description=printable(doing), refresh=True,
+                             expected=so_far / done * total if done and total else 0)
+
+            return advance
 
         _shows_steps = True
         try:

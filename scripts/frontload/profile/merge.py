@@ -162,7 +162,7 @@ class Merger:
         """Some work on parts of the items, in their order."""
         parts = [items[first:first + _PART] for first in range(0, len(items), _PART)]
         done = workers.in_order(work, parts, self._jobs)
-        return iter(console.progress(done, what, len(parts)))
+        return console.progress(done, what, len(parts))
 
     def _open_binaries(self, program: str) -> None:
         """Opens the recorded binaries, for all processes to come."""
