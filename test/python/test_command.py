@@ -140,16 +140,19 @@ def test_steps_of_long_work(monkeypatch, capsys):
             for part in range(5):
                 advance(f"run {part}")
             messages.warning("odd")
+            print("data")  # goes where it always goes
             assert list(console.progress([1], "below")) == [1]  # no second bar
 
     work()
-    assert capsys.readouterr().err == ("frontload: note: linking\\x07\nfrontload: note: measuring "
+    out, err = capsys.readouterr()
+    assert out == "data\n" and err == ("frontload: note: linking\\x07\nfrontload: note: measuring "
                                        "40 runs\nfrontload: warning: odd\n")
     ours, theirs = os.openpty()
     monkeypatch.setenv("TERM", "xterm")
     with open(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         work()
+    assert capsys.readouterr().out == "data\n"
     shown = ""
     with suppress(OSError):  # the end of a terminal
         while read := os.read(ours, 4096):

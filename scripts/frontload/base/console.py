@@ -119,7 +119,7 @@ def steps(transient: bool = False) -> Iterator[Begin | None]:
 
     # Once a second, which hardly disturbs what is measured.
     with Progress(Line(""), console=Console(stderr=True), transient=transient,
-                  refresh_per_second=1) as shown:
+                  refresh_per_second=1, redirect_stdout=False) as shown:
         def end() -> None:
             for task in shown.tasks[-1:]:
                 shown.update(task.id, total=task.completed, description=task.fields["what"],
