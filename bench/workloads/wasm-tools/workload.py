@@ -6,6 +6,12 @@ rustc 1.88: Debian 12's rustc (1.63) is too old, but its rustc-web and rustup's 
 
 from coldbench.variants.workload import Workload
 
+_COMMANDS = ("parse {file} -o {output}", "print {file}", "validate {file}", "dump {file}",
+             "objdump {file}", "strip {file} -o {output}", "demangle {file} -o {output}",
+             "metadata show {file}", "metadata add --name hello {file} -o {output}",
+             "json-from-wast {file} -o {output}", "smith {file} -o {output}",
+             "mutate {file} -o {output}", "--help", "help component")
+
 WORKLOAD = Workload(
     name="wasm-tools",
     title="wasm-tools 1.263 (Rust): `wasm-tools parse hello.wat`",
@@ -20,5 +26,8 @@ WORKLOAD = Workload(
         "front+blocks+prefetch": "rustc has no option for lists of basic blocks",
     },
     recorders={"clang-pgo": ("temporal",)},
+    scenarios={command.split(" {")[0]: tuple(
+        word.replace("{file}", "{source}/hello.wat") for word in command.split())
+        for command in _COMMANDS},
     arguments=("parse", "{source}/hello.wat", "-o", "{output}"),
 )
