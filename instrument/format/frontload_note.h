@@ -16,7 +16,8 @@
  *   byte   8  u32  type: 1
  *   byte  12  the name, "Frontload", a zero, and two zeros of padding
  *   byte  24  u32  version: 3
- *   byte  28  u32  n: the number of ranges, 1 to r, or 0 in a blank note
+ *   byte  28  u32  in its lower 16 bits n: the number of ranges, 1 to r, or 0 in a blank note;
+ *                  in its upper 16 bits t: how many of these, the last ones, are the tail; t < n
  *   byte  32  n times: u64, the address of a range's first byte; u64, the address one past its last
  *   then           zeros, up to byte 32 + 16 * r
  *
@@ -27,6 +28,9 @@
  * A *range* is a part of the file that is to be prefetched. The ranges stand in the order in which
  * they are to be asked for: not necessarily that of the file. Parts that are not worth prefetching
  * are in no range. A part in two ranges is asked for twice, and read once.
+ *
+ * The *tail* is what starts outside of the training are likely to need. It is asked for last, so
+ * that no other start waits for it.
  *
  * The addresses are virtual, as in p_vaddr, because tools that edit a linked file may move its
  * contents within the file but keep their addresses. The first PT_LOAD that satisfies this gives
@@ -41,9 +45,9 @@
  * Readers look for the first 24 bytes at each multiple of 4 in a PT_NOTE segment, because some
  * linkers put notes of different alignments into one segment. They skip blank notes; the first note
  * that is not blank counts. It is invalid if its version is not 3, if it is cut, if n is more than
- * r or 128, if a range is empty, if a beginning or an end lies in no PT_LOAD, or if a range is
- * larger or smaller in the file than in memory. A reader treats a file with an invalid note as one
- * without a note.
+ * r or 128, if t is not less than n, if a range is empty, if a beginning or an end lies in no
+ * PT_LOAD, or if a range is larger or smaller in the file than in memory. A reader treats a file
+ * with an invalid note as one without a note.
  */
 #pragma once
 
@@ -66,9 +70,12 @@ struct frontload_note {
   uint32_t type;            /*  8  FRONTLOAD_NOTE_TYPE */
   char name[12];            /* 12  FRONTLOAD_NOTE_NAME */
   uint32_t version;         /* 24  FRONTLOAD_NOTE_VERSION */
-  uint32_t count;           /* 28  how many ranges there are */
+  uint32_t count;           /* 28  FRONTLOAD_NOTE_COUNT */
 };
 
+#define FRONTLOAD_NOTE_COUNT(front, tail) (((front) + (tail)) | (tail) << 16)
+#define FRONTLOAD_NOTE_RANGES(count) ((count) & 0xffff)
+#define FRONTLOAD_NOTE_TAIL(count) ((count) >> 16)
 #define FRONTLOAD_NOTE_DESCRIPTOR_SIZE(room) (8 + 16 * (size_t)(room))
 #define FRONTLOAD_NOTE_HEAD_SIZE 24 /* without the descriptor */
 #define FRONTLOAD_NOTE_SIZE(room) (FRONTLOAD_NOTE_HEAD_SIZE + FRONTLOAD_NOTE_DESCRIPTOR_SIZE(room))

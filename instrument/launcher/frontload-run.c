@@ -13,6 +13,7 @@
 #include "base/execute.h"
 #include "command_line.h"
 #include "learn.h"
+#include "prefetch/apart.h"
 #include "prefetch/front.h"
 #include "prefetch/learnt_list.h"
 #include "prefetch/reading_list.h"
@@ -47,15 +48,22 @@ static void tell(const char *path, const struct front *front, int error) {
   else if (front->asked < front->size)
     fprintf(stderr, "%.1f of %.1f MB are asked for: the cgroup's memory limit is near\n",
             (double)front->asked / 1e6, (double)front->size / 1e6);
-  else
+  else if (!front->misses_tail)
     fprintf(stderr, "%.1f MB %s\n", (double)front->size / 1e6,
             front->was_resident ? "are in memory already" : "are asked for");
+  else
+    fprintf(stderr, "%.1f MB are asked for, and behind them %.1f MB that are likely to be needed\n",
+            (double)front->size / 1e6, (double)front->tail / 1e6);
 }
+
+static void askForTail(void *path) { prefetch_tail(path); }
 
 static void prefetch(const char *path) {
   struct front front;
   int error = prefetch_path(path, &front);
   tell(path, &front, error);
+  if (!error && front.misses_tail)
+    run_apart("frontload-tail", false, askForTail, (void *)path);
 }
 
 /* Finds the program's dynamic linker. False if it has none, or is not ELF. */

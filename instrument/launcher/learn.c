@@ -6,6 +6,7 @@
 #include "base/notes.h"
 #include "clock.h"
 #include "known_starts.h"
+#include "prefetch/apart.h"
 #include "prefetch/reading_list.h"
 #include "watch.h"
 

@@ -10,6 +10,7 @@
  * musl refuses to load libraries with an IFUNC. There it is a constructor, which comes after
  * relocation but before main(): better than nothing, and `frontload-run` is better yet.
  */
+#include "apart.h"
 #include "base/system_calls.h"
 #include "base/text.h"
 #include "front.h"
@@ -24,7 +25,6 @@
 #pragma weak reading_list_is_resident
 #pragma weak reading_list_learns
 #pragma weak reading_list_ask_within_limits
-#pragma weak run_apart
 #pragma weak find_command
 #pragma weak find_learnt_list
 #pragma weak look_at_learnt_list
@@ -163,6 +163,11 @@ static bool is_privileged(void) {
   return true;
 }
 
+static void ask_for_tail(void *unused) {
+  (void)unused;
+  prefetch_tail("/proc/self/exe");
+}
+
 static void prefetch_program(void) {
   if (is_privileged())
     return;
@@ -170,8 +175,10 @@ static void prefetch_program(void) {
   if (fd < 0)
     return;
   struct front front;
-  prefetch_front(fd, &front);
+  const bool asks = prefetch_front(fd, &front) == 0 && front.misses_tail;
   sys_close(fd);
+  if (asks)
+    run_apart("frontload-tail", false, ask_for_tail, NULL);
   prefetch_lists();
 }
 

@@ -6,6 +6,7 @@
 #include "frontload_prefetch.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 /* Looks for a Frontload note in a segment's bytes, and takes the addresses in it as `found`; they
  * become offsets later. Returns whether a note was there that is not blank, valid or not. */
@@ -18,12 +19,15 @@ static bool find_among(const unsigned char *bytes, size_t size, struct ranges *f
         !same_bytes((const unsigned char *)note.name, name, sizeof name) ||
         (note.version == FRONTLOAD_NOTE_VERSION && note.count == 0))
       continue;
-    if (note.version == FRONTLOAD_NOTE_VERSION && note.count <= FRONTLOAD_NOTE_MAX_RANGES &&
-        FRONTLOAD_NOTE_DESCRIPTOR_SIZE(note.count) <= note.descriptor_size &&
+    const unsigned count = FRONTLOAD_NOTE_RANGES(note.count);
+    const unsigned tail = FRONTLOAD_NOTE_TAIL(note.count);
+    if (note.version == FRONTLOAD_NOTE_VERSION && count <= FRONTLOAD_NOTE_MAX_RANGES &&
+        tail < count && FRONTLOAD_NOTE_DESCRIPTOR_SIZE(count) <= note.descriptor_size &&
         note.descriptor_size <= size - at - FRONTLOAD_NOTE_HEAD_SIZE) {
       copy_bytes((unsigned char *)found->range, bytes + at + sizeof note,
-                 note.count * sizeof *found->range);
-      found->count = note.count;
+                 count * sizeof *found->range);
+      found->count = count;
+      found->of_front = count - tail;
     }
     return true;
   }
@@ -83,8 +87,8 @@ static bool find_offset(const struct loads *loads, uint64_t address, bool is_end
 
 static uint64_t page_of(uint64_t offset) { return offset / MIN_PAGE; }
 
-static void add_range(struct ranges *ranges, const struct range *added) {
-  struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL;
+static void add_range(struct ranges *ranges, const struct range *added, bool may_join) {
+  struct range *last = ranges->count && may_join ? &ranges->range[ranges->count - 1] : NULL;
   if (last && added->begin >= last->end && page_of(added->begin) <= page_of(last->end - 1) + 1)
     last->end = added->end;
   else
@@ -93,9 +97,9 @@ static void add_range(struct ranges *ranges, const struct range *added) {
 
 void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges) {
   struct loads loads;
-  ranges->count = 0;
+  ranges->count = ranges->of_front = 0;
   find_note(fd, start, ranges);
-  const unsigned noted = ranges->count;
+  const unsigned noted = ranges->count, of_front = ranges->of_front;
   ranges->count = 0;
   if (!noted)
     return;
@@ -110,13 +114,16 @@ void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges) {
       ranges->count = 0;
       return;
     }
-    add_range(ranges, &range);
+    add_range(ranges, &range, i != of_front);
+    if (i < of_front)
+      ranges->of_front = ranges->count;
   }
 }
 
-static uint64_t size_of_ranges(const struct ranges *ranges) {
+/* The bytes of the first ranges. */
+static uint64_t size_of_ranges(const struct ranges *ranges, unsigned count) {
   uint64_t size = 0;
-  for (unsigned i = 0; i < ranges->count; ++i)
+  for (unsigned i = 0; i < count && i < ranges->count; ++i)
     size += ranges->range[i].end - ranges->range[i].begin;
   return size;
 }
@@ -202,28 +209,78 @@ int prefetch_range(int fd, const struct range *range) {
   return 0;
 }
 
-int prefetch_front(int fd, struct front *front) {
+/* The ranges of a file, and how many bytes its front and its tail have. */
+static int read_front(int fd, struct ranges *ranges, struct front *front) {
   struct elf_start start;
-  struct ranges ranges;
   int error = elf_start_read(fd, &start);
   if (error < 0)
     return error;
-  find_ranges(fd, &start, &ranges);
-  cut_ranges(&ranges, MAX_FRONT);
-  front->size = front->asked = size_of_ranges(&ranges);
-  if (front->size == 0)
-    return -ENODATA;
+  find_ranges(fd, &start, ranges);
+  cut_ranges(ranges, MAX_FRONT);
+  front->size = front->asked = size_of_ranges(ranges, ranges->of_front);
+  front->tail = size_of_ranges(ranges, ranges->count) - front->size;
+  return front->size ? 0 : -ENODATA;
+}
+
+/* Asks for ranges of `size` bytes, or for as many as the memory allows. */
+static int ask_for(int fd, struct ranges *ranges, uint64_t *size) {
+  int error = 0;
+  if (*size > SMALL_FRONT) {
+    cut_ranges(ranges,
+               memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * *size) / MEMORY_SHARE);
+    *size = size_of_ranges(ranges, ranges->count);
+  }
+  for (unsigned i = 0; i < ranges->count && !error; ++i)
+    error = prefetch_range(fd, &ranges->range[i]);
+  return error;
+}
+
+/* Whether the last page of the tail is not in memory. False where that is not told: a warm start
+ * must not look for a process to ask. */
+static bool misses_tail(int fd, const struct ranges *ranges) {
+  struct look look;
+  if (ranges->of_front >= ranges->count)
+    return false;
+  begin_look(&look, fd);
+  const bool misses =
+      residency_of(&look, ranges->range[ranges->count - 1].end - 1) == NOT_RESIDENT ||
+      look_has_read(&look);
+  end_look(&look);
+  return misses;
+}
+
+int prefetch_front(int fd, struct front *front) {
+  struct ranges ranges;
+  int error = read_front(fd, &ranges, front);
+  if (error < 0)
+    return error;
+  front->misses_tail = false;
   front->was_resident = front->size > SMALL_FRONT && is_resident(fd, &ranges, front->size);
   if (front->was_resident)
     return 0;
-  if (front->size > SMALL_FRONT) {
-    cut_ranges(&ranges, memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * front->size) /
-                            MEMORY_SHARE);
-    front->asked = size_of_ranges(&ranges);
-  }
-  for (unsigned i = 0; i < ranges.count && !error; ++i)
-    error = prefetch_range(fd, &ranges.range[i]);
+  const unsigned count = ranges.count;
+  if (ranges.of_front < count)
+    ranges.count = ranges.of_front;
+  error = ask_for(fd, &ranges, &front->asked);
+  ranges.count = count;
+  front->misses_tail = !error && front->asked == front->size && misses_tail(fd, &ranges);
   return error;
+}
+
+void prefetch_tail(const char *path) {
+  struct ranges ranges;
+  struct front front;
+  int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+  if (fd < 0)
+    return;
+  SYS(setpriority, PRIO_PROCESS, 0, 19); /* SCHED_IDLE would get no turn on a busy machine */
+  if (read_front(fd, &ranges, &front) == 0 && ranges.of_front < ranges.count) {
+    ranges.count -= ranges.of_front;
+    for (unsigned i = 0; i < ranges.count; ++i)
+      ranges.range[i] = ranges.range[ranges.of_front + i];
+    ask_for(fd, &ranges, &front.tail);
+  }
+  sys_close(fd);
 }
 
 int prefetch_path(const char *path, struct front *front) {

@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 struct front {
-  uint64_t size;     /* the bytes of all its ranges */
+  uint64_t size;     /* the bytes of its ranges */
+  uint64_t tail;     /* those of its tail */
   uint64_t asked;    /* the bytes asked for: fewer if memory is limited */
   bool was_resident; /* nothing had to be done; false if too small to probe */
+  bool misses_tail;  /* prefetch_tail() is worth a process of its own */
 };
 
 /* On every machine, files are read in multiples of this. */
@@ -27,11 +29,12 @@ struct range {
 /* In the order in which they are to be asked for. None is empty. */
 struct ranges {
   unsigned count;
+  unsigned of_front; /* the others are the tail */
   struct range range[FRONTLOAD_NOTE_MAX_RANGES];
 };
 
-/* The ranges of the file's front, none if it has no valid note. Ranges that follow each other in
- * the file, with no page between them, become one. */
+/* The ranges of the file's front and of its tail, none if it has no valid note. Ranges that follow
+ * each other in the file, with no page between them, become one. */
 void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges);
 
 /* Asks for a range of a file, and does not wait. Returns 0, or a negative errno. */
@@ -40,7 +43,11 @@ int prefetch_range(int fd, const struct range *range);
 /* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */
 int prefetch_front(int fd, struct front *front);
 
-/* The same for the file at `path`, which may be of any kind. */
+/* Asks for the tail of the file at `path`, at the lowest priority: for a process of its own, as
+ * that takes 0.4 ms per MB. */
+void prefetch_tail(const char *path);
+
+/* prefetch_front() for the file at `path`, which may be of any kind. */
 int prefetch_path(const char *path, struct front *front);
 
 /* residency.c: whether pages of a file are in memory, found out without reading the file. */

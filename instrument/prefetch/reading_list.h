@@ -59,16 +59,6 @@ void reading_list_ask_within_limits(const char *path, const struct device_kind *
 void reading_list_ask_apart(const char *path, const struct device_kind *device,
                             void (*describe)(int error, const struct asked *));
 
-/* Runs `work` in such a detached process, which keeps no descriptor but, if `keeps_stderr`, the
- * error output. False if there can be none. */
-bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument);
-
-/* The same for process 1, as a container's program is: a child that wait(2) does not report, unless
- * asked for clones, or if `work` execs. It sleeps after the work until the kernel ends it with
- * process 1, as no process would reap it. False in other processes. */
-bool run_beside_process_1(const char *name, bool keeps_stderr, void (*work)(void *),
-                          void *argument);
-
 /* The text of a list, for callers that merge lists. */
 
 #define READING_LIST_MAGIC "frontload-files 1\n"

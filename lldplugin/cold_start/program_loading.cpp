@@ -66,8 +66,7 @@ static void cut(std::vector<FileRange> &ranges, uint64_t bytes) {
 /// instrument/prefetch/front.c does, and takes its ranges if they are valid. Returns whether there
 /// is one.
 template <class ELFT>
-static bool takeNote(StringRef notes, ArrayRef<FileSegment> segments,
-                     std::vector<FileRange> &ranges) {
+static bool takeNote(StringRef notes, ArrayRef<FileSegment> segments, AskedRanges &noted) {
   struct Range {
     typename ELFT::Xword begin, end;
   };
@@ -83,30 +82,34 @@ static bool takeNote(StringRef notes, ArrayRef<FileSegment> segments,
     if (note.nameSize != sizeof FRONTLOAD_NOTE_NAME || note.type != FRONTLOAD_NOTE_TYPE ||
         StringRef(note.name, name.size()) != name || (isKnown && note.count == 0))
       continue;
-    bool isValid = isKnown && note.count <= FRONTLOAD_NOTE_MAX_RANGES &&
-                   FRONTLOAD_NOTE_DESCRIPTOR_SIZE(note.count) <= note.descriptorSize &&
-                   note.descriptorSize <= notes.size() - FRONTLOAD_NOTE_HEAD_SIZE &&
-                   all_of(ArrayRef(reinterpret_cast<const Range *>(&note + 1), note.count),
-                          [&](const Range &range) {
-                            return addRange(ranges, range.begin, range.end, segments);
-                          });
-    isValid ? cut(ranges, maxFront) : ranges.clear();
+    const uint32_t count = FRONTLOAD_NOTE_RANGES(note.count);
+    const uint32_t tail = FRONTLOAD_NOTE_TAIL(note.count);
+    bool isValid = isKnown && count <= FRONTLOAD_NOTE_MAX_RANGES && tail < count &&
+                   FRONTLOAD_NOTE_DESCRIPTOR_SIZE(count) <= note.descriptorSize &&
+                   note.descriptorSize <= notes.size() - FRONTLOAD_NOTE_HEAD_SIZE;
+    const auto *range = reinterpret_cast<const Range *>(&note + 1);
+    for (uint32_t i = 0; i < count && isValid; ++i, ++range)
+      isValid =
+          addRange(i < count - tail ? noted.front : noted.tail, range->begin, range->end, segments);
+    if (!isValid)
+      noted = {};
+    cut(noted.front, maxFront);
+    cut(noted.tail, maxFront - totalSize(noted.front));
     return true;
   }
   return false;
 }
 
-std::vector<FileRange> frontRanges(const LinkedFile &file) {
-  std::vector<FileRange> ranges;
+AskedRanges frontRanges(const LinkedFile &file) {
+  AskedRanges noted;
   consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
     for (const auto &header : orEmpty(elf.program_headers()))
       if (header.p_type == ELF::PT_NOTE &&
-          takeNote<ELFT>(file.bytes.substr(header.p_offset, header.p_filesz), file.segments,
-                         ranges))
+          takeNote<ELFT>(file.bytes.substr(header.p_offset, header.p_filesz), file.segments, noted))
         break;
     return Error::success();
   }));
-  return ranges;
+  return noted;
 }
 
 bool prefetchesItself(const LinkedFile &file) {

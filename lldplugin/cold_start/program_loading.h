@@ -20,7 +20,7 @@ namespace frontload {
 
 /// The ranges that instrument/prefetch asks for by the note of a file, in its order; empty if it
 /// finds no front.
-std::vector<FileRange> frontRanges(const LinkedFile &file);
+AskedRanges frontRanges(const LinkedFile &file);
 
 /// Whether a program prefetches its front itself: it needs libfrontload-prefetch, or contains it,
 /// according to its symbols.

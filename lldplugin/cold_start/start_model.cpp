@@ -59,9 +59,9 @@ void StartModel::execute() {
 /// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c first
 /// looks at some pages of a large front, from the last one on, until one is missing. Looking at a
 /// page reads it.
-void StartModel::prefetch(ArrayRef<FileRange> asked) {
+void StartModel::prefetch(ArrayRef<FileRange> front, ArrayRef<FileRange> tail) {
   std::vector<FileRange> ranges;
-  for (FileRange range : asked) {
+  for (FileRange range : front) {
     range.end = std::min<uint64_t>(range.end, cache.size() * device.pageBytes);
     if (range.begin < range.end)
       ranges.push_back(range);
@@ -83,6 +83,20 @@ void StartModel::prefetch(ArrayRef<FileRange> asked) {
     addPages(probed(probe), 1, 0);
   }
   askFor(ranges, 1);
+  askForTail(tail);
+}
+
+/// The device reads the tail last, so a program that touches a page of it waits for those before.
+void StartModel::askForTail(ArrayRef<FileRange> ranges) {
+  const uint64_t requests = totals.requests, queued = totals.queuedRequests;
+  for (FileRange range : ranges) {
+    uint64_t end = std::min<uint64_t>(divideCeil(range.end, device.pageBytes), cache.size());
+    for (uint64_t page = pageOf(range.begin); page < end; ++page)
+      if (!cache[page].isCached)
+        cache[page].ofTail = ++tailPages;
+    askFor(range, 1);
+  }
+  totals.queuedRequests = queued + totals.requests - requests;
 }
 
 void StartModel::askFor(ArrayRef<FileRange> ranges, uint64_t pagesSideBySide) {
@@ -108,6 +122,8 @@ void StartModel::touch(uint64_t address, bool isWrite) {
   const FileSegment *segment = segmentOf(address);
   if (!segment)
     return;
+  const uint64_t page = pageOf(segment->offset) + pageOf(address) - pageOf(segment->address);
+  awaitedPages = std::max(awaitedPages, cache[page].ofTail);
   Mapping &mapping = mappings[pageOf(address)];
   if (mapping == Mapping::Private || (mapping == Mapping::ReadOnly && !isWrite))
     return;
@@ -127,7 +143,6 @@ void StartModel::touch(uint64_t address, bool isWrite) {
     return;
   }
   // filemap_fault() of mm/filemap.c
-  uint64_t page = pageOf(segment->offset) + pageOf(address) - pageOf(segment->address);
   bool isMajor = !cache[page].isCached;
   if (isMajor) {
     readAround(page, *segment);
@@ -327,6 +342,7 @@ void StartModel::addPages(uint64_t first, uint64_t count, unsigned order,
 
 StartCounts StartModel::counts() const {
   StartCounts result = totals;
+  result.unawaitedBytes = uint64_t(tailPages - awaitedPages) * device.pageBytes;
   bool wasCached = false;
   for (const CachedPage &page : cache) {
     result.runs += page.isCached && !wasCached;

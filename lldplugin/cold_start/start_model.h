@@ -32,12 +32,14 @@ struct StartCounts {
   /// Requests queued with the one before, so that their latencies overlap.
   uint64_t queuedRequests = 0;
   uint64_t bytesRead = 0;
+  /// Of these, the bytes at the end of a prefetch that the program did not wait for.
+  uint64_t unawaitedBytes = 0;
   /// Contiguous ranges of pages in memory at the end.
   uint64_t runs = 0;
 
   /// The time that the program waits.
   double secondsOn(const DeviceProfile &device) const {
-    return device.seconds(requests - queuedRequests, bytesRead);
+    return device.seconds(requests - queuedRequests, bytesRead - unawaitedBytes);
   }
 };
 
@@ -48,8 +50,8 @@ public:
 
   /// The kernel's touches before the program's first instruction.
   void execute();
-  /// readahead(2) of these parts of the file, one after the other, as instrument/prefetch does it.
-  void prefetch(llvm::ArrayRef<FileRange> ranges);
+  /// readahead(2) of the front and its tail, as instrument/prefetch does it.
+  void prefetch(llvm::ArrayRef<FileRange> front, llvm::ArrayRef<FileRange> tail = {});
   /// readahead(2) of these parts by a reading list, without a look at what is in memory. On
   /// average, `pagesSideBySide` pages are contiguous in memory.
   void askFor(llvm::ArrayRef<FileRange> ranges, uint64_t pagesSideBySide);
@@ -71,6 +73,7 @@ private:
     bool isCached = false;
     bool isMarked = false; // on the first page of a folio
     uint8_t order = 0;     // log2 of the pages in its folio
+    uint32_t ofTail = 0;   // how many pages of the tail were asked for up to this one
   };
   enum class Mapping : uint8_t { None, ReadOnly, Private };
   /// struct file_ra_state of <linux/fs.h>: the most recent window. All mappings of a file by one
@@ -80,6 +83,7 @@ private:
     unsigned order = 0;
   };
 
+  void askForTail(llvm::ArrayRef<FileRange> ranges);
   void touch(uint64_t address, bool isWrite);
   void mapAround(uint64_t address, const FileSegment &segment);
   void readAround(uint64_t page, const FileSegment &segment);
@@ -100,6 +104,8 @@ private:
   llvm::DenseMap<uint64_t, Mapping> mappings; // by page of the address space
   Window window;
   uint64_t lastRead = UINT64_MAX;   // the page of the last byte that read(2) read
+  uint32_t tailPages = 0;           // of the tail that were read
+  uint32_t awaitedPages = 0;        // those up to the last one that was touched
   unsigned misses = 0;              // mmap_miss: whether reading around is worth it
   uint64_t requestEnd = UINT64_MAX; // the page that would continue the last request
   uint64_t requestPieces = 0;       // pieces of memory in the last request

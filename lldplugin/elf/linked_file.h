@@ -31,6 +31,12 @@ struct FileRange {
   bool operator==(const FileRange &) const = default;
 };
 
+/// The ranges of a file that a prefetch asks for: the front, and then the tail, which is what
+/// starts outside of the training are likely to need.
+struct AskedRanges {
+  std::vector<FileRange> front, tail;
+};
+
 uint64_t totalSize(llvm::ArrayRef<FileRange> ranges);
 
 /// The ranges in ascending order; two become one if they overlap, or if `isRead` says of the gap

@@ -89,6 +89,7 @@ static bool readOwn(ArrayRef<const char *> args, size_t &i, LinkOptions &options
   static const Option known[] = {
       {"startup-profile", Value, [](auto &o, auto v) { o.profile = v; }},
       {"startup-profile-dir", Value, [](auto &o, auto v) { o.profileFolder = v; }},
+      {"front", Value, [](auto &o, auto v) { o.front = v; }},
       {"front-report", Value, [](auto &o, auto v) { o.report = v; }},
       {"min-match", Value,
        [](auto &o, auto v) {
@@ -192,7 +193,10 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
     return badMinMatch("--min-match", *options.badMinMatch);
   if (auto refusal = checkFrontAlign(options))
     return refusal;
-  bool isWithoutFront = options.profile.empty() && !options.profileFolder;
+  if (options.front && *options.front != "auto")
+    return Refusal{"--front: '" + *options.front + "' is not auto",
+                   "give --front=auto, or --startup-profile=FILE", exitUsage};
+  bool isWithoutFront = options.profile.empty() && !options.profileFolder && !options.front;
   StringRef given = !isWithoutFront             ? ""
                     : options.traits.prefetches ? "--front-prefetch"
                     : options.frontAlign        ? "--front-align"
@@ -200,7 +204,7 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
                                                 : "";
   if (!given.empty())
     return Refusal{(given + ": there is no front without a profile").str(),
-                   "add --startup-profile=FILE", exitUsage};
+                   "add --startup-profile=FILE or --front=auto", exitUsage};
   return std::nullopt;
 }
 

@@ -22,6 +22,7 @@ namespace frontload {
 /// What the command line says about the front.
 struct LinkOptions {
   std::string profile;
+  std::optional<std::string> front; ///< the value of --front: auto needs no profile
   /// May have a profile for this output; a link without one is lld's.
   std::optional<std::string> profileFolder;
   std::string report;
@@ -43,6 +44,11 @@ struct LinkOptions {
   /// An option that cannot be had together with a front.
   std::optional<LayoutOption> conflict;
 };
+
+/// Whether the link makes a front without a profile.
+inline bool isUntrained(const LinkOptions &options) {
+  return options.front && options.profile.empty() && !options.kind.isRelocatable;
+}
 
 /// Reads our options out of `args` and returns the others, which are lld's.
 std::vector<const char *> parseLinkOptions(llvm::ArrayRef<const char *> args, LinkOptions &options);

@@ -26,11 +26,13 @@ static constexpr size_t minToShorten = 4096;
 
 /// Looks at a linker script before lld does.
 void LinkRun::checkScript(MemoryBufferRef mb) const {
-  if (decidesLayout(mb.getBuffer()))
-    endLink(exitUsage,
-            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                       "combined with --startup-profile",
-            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  if (!decidesLayout(mb.getBuffer()))
+    return;
+  options.refuseScript(mb.getBufferIdentifier());
+  endLink(exitUsage,
+          mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                     "combined with --startup-profile",
+          "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
 }
 
 std::optional<MemoryBufferRef> LinkRun::readFile(lld::elf::Ctx &ctx, StringRef path) {
@@ -119,9 +121,16 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
     addObjects();
     // As late as possible: link-time optimization is over, and until here lld is busy with symbols,
     // mostly in one thread.
+    if (front->linkTraits().isUntrained && placing.sections.isKnown()) {
+      std::vector<StringRef> names;
+      for (const void *section : placing.sections.sections())
+        names.push_back(nameOf(section));
+      front->noteLinked(names);
+    }
     front->finishPlanning();
     laterScript = front->script();
     realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
+    front->beginTail(); // for which lld leaves a processor idle while it collects garbage
     if (front->linkTraits().mergesStrings)
       hotStrings = &front->hotStrings();
   }
@@ -137,6 +146,8 @@ uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(rea
 /// Says how much of the profile the link has found. Without this, a profile that no longer fits
 /// would silently cost users the front. Returns the exit code: less than `minMatch` percent fails.
 static int tellMatches(const FrontLink &link, double minMatch) {
+  if (link.linkTraits().isUntrained)
+    return EXIT_SUCCESS;
   MatchVerdict verdict =
       link.account().matchSummary().judge(link.profilePath(), minMatch, "--min-match");
   if (verdict.isError)
@@ -154,20 +165,20 @@ void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
   calls::splitSections.require();
+  front->awaitTail();
   placing.begin(*front);
-  std::future<bool> areMany;
+  std::future<uint64_t> saves;
   if (placing.isShort())
-    areMany = std::async(std::launch::async, [&] {
-      return windows.get().areManyMore([&](uint32_t section) { return placing.isLive(section); });
+    saves = std::async(std::launch::async, [&] {
+      return windows.get().bytesSaved([&](uint32_t section) { return placing.isLive(section); });
     });
   realProcessSectionCommands(linkerScript);
-  bool isBetter =
-      areMany.valid()
-          ? areMany.get()
-          : PlainWindows(*front, front->account().liveNames()).areManyMore([](uint32_t) {
-              return true;
-            });
-  if (placing.isShort() && !isBetter)
+  const uint64_t saved =
+      saves.valid() ? saves.get()
+                    : PlainWindows(*front, front->account().liveNames()).bytesSaved([](uint32_t) {
+                        return true;
+                      });
+  if (placing.isShort() && !saved)
     front->account().setLinked(placing.liveNames());
   placing.end();
   if (!noteObject.empty())
@@ -178,7 +189,7 @@ void LinkRun::placeSections(void *linkerScript) {
   front->account().finish();
   if (int code = tellMatches(*front, options.minMatch))
     lld::exitLld(code);
-  options.placed(*front, isBetter);
+  options.placed(*front, saved);
 }
 
 } // namespace frontload

@@ -39,11 +39,14 @@ public:
     /// The link, whose profile may still be read; asked for once lld has opened its inputs. Without
     /// it, the output has no front.
     std::function<FrontLink &()> awaitLink = {};
+    /// Called with the path of a linker script that decides the layout, before the link fails. May
+    /// end the process.
+    std::function<void(llvm::StringRef)> refuseScript = {};
     /// The link fails if less than this percentage of the profile's names is found.
     double minMatch = 0;
-    /// Called when all sections have a place, and nothing is written, with whether the front is
-    /// clearly better (plan/plain_windows.h). May end the process.
-    std::function<void(const FrontLink &, bool isBetter)> placed = {};
+    /// Called when all sections have a place, and nothing is written, with the bytes that the front
+    /// saves for certain (plan/plain_windows.h). May end the process.
+    std::function<void(const FrontLink &, uint64_t saved)> placed = {};
     /// A file that is an input like others, so that --dependency-file and --reproduce list it.
     std::string listed = {};
   };

@@ -18,6 +18,7 @@
 #include "plan/front_report.h"
 #include "plan/linear_segments.h"
 #include "plan/output_check.h"
+#include "profile/general_profile.h"
 #include "profile/profile_file.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/CommandLine.h"
@@ -38,35 +39,40 @@ const StringLiteral frontload::programName = "ld.frontload";
 static std::variant<Refusal, FrontLink *> readLink(const std::string &path,
                                                    const LinkTraits &traits) {
   StartupProfile profile;
-  if (std::optional<Refusal> refusal = readProfile(path, profile))
+  if (traits.isUntrained)
+    profile = cantFail(parseStartupProfile(path, generalProfile));
+  else if (std::optional<Refusal> refusal = readProfile(path, profile))
     return *refusal;
   // Not freed: lld refers to it until the process ends.
   return new FrontLink(std::move(profile), path, traits);
 }
 
 /// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note.
-/// Returns the exit code.
+/// The tail has so many bytes that even a start which needs none of it reads no more than without a
+/// front, of which the front saves `saved`. Returns the exit code.
 static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
-                        std::optional<Front> &front) {
+                        uint64_t saved, std::optional<Front> &front) {
   StringRef contents(bytes.data(), bytes.size());
   if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
     return EXIT_SUCCESS;
   std::vector<std::string> unwanted = link.outputsBehind().all();
   std::vector<ExpectedPart> parts = link.account().expectedParts();
   Expected<Front> checked =
-      checkOutput(contents, {unwanted, link.account().wantedBytes(), parts}, link.hotStrings());
+      checkOutput(contents, {unwanted, link.account().wantedBytes(), link.account().tail(), parts},
+                  link.hotStrings());
   if (!checked)
     return refuse({options.output + ": " + toString(checked.takeError()),
                    "please report this; link without --startup-profile until it is fixed",
                    exitVerdict});
   front = *checked;
+  front->limitTail(saved);
   link.account().finishStrings();
   if (front->isMostlyUnnamed())
     warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +
             " bytes that are read with the front are in sections that neither the profile nor "
             "anything that it names leads to");
   completeSegments(bytes);
-  fillNote(bytes, front->ranges, options.keepsBuildId);
+  fillNote(bytes, front->ranges, front->tail, options.keepsBuildId);
   return EXIT_SUCCESS;
 }
 
@@ -104,6 +110,13 @@ static int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &opti
   return runLld(args) ? publish() : exitVerdict;
 }
 
+/// Links without a front where --front=auto cannot make one, and says why. Returns the exit code.
+static int linkAsAsked(ArrayRef<const char *> args, const LinkOptions &options,
+                       const Twine &reason) {
+  note(options.output + ": linked without a front: " + reason);
+  return linkWithoutFront(args, options);
+}
+
 /// Links again without a front, and ends the process, if a start is worse with one, unless
 /// --front-always says that it stays. Nothing is written yet.
 static void stepAside(ArrayRef<const char *> args, const LinkOptions &options,
@@ -123,7 +136,10 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (auto refusal = checkReportPath(options.report, {options.output, options.profile}))
     return refuse(*refusal);
   // Only a file can be checked and get its note. Configure scripts link to /dev/null.
-  if (options.output == "-" || (!makesFile(options.output) && options.output != "/dev/null"))
+  const bool makesOne = options.output != "-" && makesFile(options.output);
+  if (!makesOne && options.traits.isUntrained)
+    return linkAsAsked(args, options, "the output is no file");
+  if (!makesOne && options.output != "/dev/null")
     return refuse({options.output + ": a front can only be laid out in a file",
                    "link to a file and copy it, or link without --startup-profile", exitUsage});
   options.traits.packsRelocations = shouldPackRelativeRelocations(options);
@@ -137,19 +153,29 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     lldArgs.push_back(argument.c_str());
 
   // A hundredth of a large link, while lld opens its inputs in one thread and needs no front yet.
-  auto reading = std::async(std::launch::async, readLink, options.profile, options.traits).share();
+  const std::string path = options.traits.isUntrained ? "--front=auto" : options.profile;
+  auto reading = std::async(std::launch::async, readLink, path, options.traits).share();
   auto awaitLink = [&]() -> FrontLink & {
     if (const auto *refusal = std::get_if<Refusal>(&reading.get()))
       lld::exitLld(refuse(*refusal));
     return *std::get<FrontLink *>(reading.get());
   };
   std::vector<EstimatedStart> starts;
+  uint64_t saved = 0;
   LinkRun run({.awaitLink = awaitLink,
+               .refuseScript =
+                   [&](StringRef script) {
+                     if (options.traits.isUntrained)
+                       lld::exitLld(linkAsAsked(args, options, script + " decides the layout"));
+                   },
                .minMatch = options.minMatch,
                .placed =
-                   [&](const FrontLink &link, bool isBetter) {
-                     if (!isBetter)
+                   [&](const FrontLink &link, uint64_t forCertain) {
+                     saved = forCertain;
+                     if (!saved) {
                        starts = estimateStarts(link);
+                       saved = bytesSaved(starts);
+                     }
                      stepAside(args, options, link, starts);
                    },
                .listed = options.profile});
@@ -158,7 +184,7 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   holdOutput(options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     FrontLink &link = awaitLink();
     calls::processSectionCommands.require(); // the hook itself requires those before it
-    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
+    return isFile ? finishOutput(bytes, options, link, saved, front) : EXIT_SUCCESS;
   });
   if (!runLld(lldArgs)) {
     if (run.link())
@@ -185,10 +211,13 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
   if (std::optional<Refusal> refusal = checkLinkOptions(options))
     return refuse(*refusal);
   // Build systems pass the same flags to every link: objects have no front.
-  if (options.profile.empty() || options.kind.isRelocatable) {
+  options.traits.isUntrained = isUntrained(options);
+  if ((options.profile.empty() && !options.traits.isUntrained) || options.kind.isRelocatable) {
     bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
     return !runLld(isPlain ? args : others);
   }
+  if (options.conflict && options.traits.isUntrained)
+    return linkAsAsked(others, options, options.conflict->option + ": " + options.conflict->reason);
   if (options.conflict)
     return refuse({"--startup-profile: cannot be combined with " + options.conflict->option + ": " +
                        options.conflict->reason,

@@ -22,6 +22,8 @@ options:
   --startup-profile-dir=DIR
                           the same with the profile DIR/NAME.startup, where NAME is the name of the
                           output; without that file, link without a front
+  --front=auto            without a profile, place what every start likely needs; a link that cannot
+                          have a front goes on without one
   --front-prefetch[=inside]
                           make the program read its front in one go when it starts; it then needs
                           libfrontload-prefetch.so.1, and does not start without it. With =inside,

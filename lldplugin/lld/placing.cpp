@@ -49,6 +49,7 @@ bool Placing::beginPicking(const FrontLink &link) {
     return false;
   llvm::append_range(gathered, sections.sections());
   picking = std::async(std::launch::async, [&] {
+    link.awaitTail();
     for (const void *section : gathered)
       names.push_back(nameOf(section).data());
     pick(link.placement(), gathered);
@@ -73,9 +74,9 @@ void Placing::shortenList(const Placement &placement) {
   pick(placement, added); // lld's own
   SectionList::Sections list;
   for (const Picked &each : picked) {
-    list.push_back(each.section);
     if (!headOfSection(each.section).isLive())
       continue;
+    list.push_back(each.section);
     ++numShort;
     if (each.number)
       front->place(*each.number);

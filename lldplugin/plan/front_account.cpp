@@ -114,6 +114,22 @@ StringMap<uint64_t> FrontAccount::wantedBytes() const {
   return result;
 }
 
+StringMap<Stretch> FrontAccount::tail() const {
+  StringMap<Stretch> result;
+  for (auto [number, section] : enumerate(placement.sections())) {
+    const bool isText = section.pattern == Pattern::NextText;
+    if (!isLive[number] || (!isText && section.pattern != Pattern::NextRodata))
+      continue;
+    const SectionSum &sum = left(uint32_t(number));
+    const uint64_t bytes = sum.bytes + sum.padding / 2;
+    Stretch &in = result[isText ? ".text" : ".rodata"];
+    in.end += bytes;
+    // What the profile names, and is left out of the front, comes first.
+    in.begin += section.entry < profile.entries.size() ? bytes : 0;
+  }
+  return result;
+}
+
 std::vector<ExpectedPart> FrontAccount::expectedParts() const {
   std::vector<ExpectedPart> result;
   DenseMap<std::pair<uint32_t, uint32_t>, std::vector<LeftOutPart>> parts; // by object and section

@@ -60,6 +60,9 @@ public:
   /// By name of output sections: the bytes at the beginning that every run touches, at most. The
   /// front's other sections are wanted whole.
   llvm::StringMap<uint64_t> wantedBytes() const;
+  /// By name of output sections: where the tail lies in them (startup_set/likely_sections.h), from
+  /// the beginning, or in .text from the end of the front's code. The padding is an estimate.
+  llvm::StringMap<Stretch> tail() const;
   /// The parts of left-out sections that are to be read with the front, in the order of .rodata,
   /// which is that of first touch.
   std::vector<ExpectedPart> expectedParts() const;

@@ -334,6 +334,14 @@ bool EstimatedStart::isWorse() const {
          });
 }
 
+uint64_t bytesSaved(ArrayRef<EstimatedStart> starts) {
+  uint64_t least = starts.empty() ? 0 : UINT64_MAX;
+  for (const EstimatedStart &start : starts)
+    least = std::min(least, start.plain.bytesRead -
+                                std::min(start.plain.bytesRead, start.front.bytesRead));
+  return least;
+}
+
 const EstimatedStart *worstOf(ArrayRef<EstimatedStart> starts) {
   const EstimatedStart *result = nullptr;
   auto ratio = [](const EstimatedStart &start) {

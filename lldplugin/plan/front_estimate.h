@@ -39,6 +39,9 @@ struct EstimatedStart {
 /// program is so small that all of it is read at once.
 std::vector<EstimatedStart> estimateStarts(const FrontLink &link);
 
+/// How many bytes the front saves each of the starts, at least; 0 without one.
+uint64_t bytesSaved(llvm::ArrayRef<EstimatedStart> starts);
+
 /// The start that is worst with the front; null if none is worse than without.
 const EstimatedStart *worstOf(llvm::ArrayRef<EstimatedStart> starts);
 

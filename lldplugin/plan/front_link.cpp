@@ -63,7 +63,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
       startupSet(profile, t.mergesStrings, t.folding,
-                 t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed),
+                 t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed, t.isUntrained),
       planned(sizeOfFirstTier(profile), patternsOf(profile, t)),
       counted(profile, startupSet, planned) {}
 
@@ -74,11 +74,27 @@ std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   return found == objects.end() ? std::nullopt : std::optional(found->buffer);
 }
 
+void FrontLink::noteLinked(ArrayRef<StringRef> sections) {
+  std::vector<InputObject *> lazy;
+  for (InputObject &object : objects)
+    if (object.isLazy)
+      lazy.push_back(&object);
+  auto begin = [](const InputObject *object) { return object->buffer.getBufferStart(); };
+  llvm::sort(lazy, [&](const auto *a, const auto *b) { return begin(a) < begin(b); });
+  for (StringRef name : sections) {
+    auto after = llvm::partition_point(
+        lazy, [&](const InputObject *object) { return begin(object) <= name.data(); });
+    if (after != lazy.begin() && name.data() < (*std::prev(after))->buffer.getBufferEnd())
+      (*std::prev(after))->isLazy = false;
+  }
+}
+
 /// How many threads the linker may have.
 static unsigned numThreads() { return parallel::strategy.compute_thread_count(); }
 
 void FrontLink::beginPlanning() {
-  if (numThreads() > 1)
+  // Without training, it matters which objects lld takes: their constructors run.
+  if (numThreads() > 1 && !traits.isUntrained)
     planner =
         std::thread([this, begun = std::exchange(objects, {})] { plan(begun, numThreads() - 1); });
 }
@@ -86,6 +102,17 @@ void FrontLink::beginPlanning() {
 void FrontLink::awaitPlanner() {
   if (planner.joinable())
     planner.join();
+  awaitTail();
+}
+
+void FrontLink::beginTail() {
+  tail = std::async(numThreads() > 1 ? std::launch::async : std::launch::deferred,
+                    [this] { planned.addTails(startupSet.findTails()); });
+}
+
+void FrontLink::awaitTail() const {
+  if (tail.valid())
+    tail.wait();
 }
 
 void FrontLink::finishPlanning() {

@@ -11,6 +11,7 @@
 #include "plan/front_account.h"
 #include "plan/placement.h"
 #include "profile/startup_profile.h"
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -36,6 +37,8 @@ struct LinkTraits {
   bool prefetches = false;
   /// Whether the loader may copy constants of shared libraries into the output: it is a program.
   bool copiesConstants = false;
+  /// Whether the profile is the general one (profile/general_profile.h).
+  bool isUntrained = false;
   /// Whether relative relocations are packed though no option asks for it; each link reports it.
   bool packsRelocations = false;
 };
@@ -50,6 +53,9 @@ public:
   /// The first ELF object that is in the link in any case, else the first one: it tells what kind
   /// of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
+  /// Of the objects that are linked only if needed, those that have one of the `sections` are. The
+  /// sections of other objects are not known to be in the link.
+  void noteLinked(llvm::ArrayRef<llvm::StringRef> sections);
   /// The bytes of all objects that were planned with.
   llvm::ArrayRef<llvm::StringRef> inputs() const { return inputBytes; }
 
@@ -59,7 +65,11 @@ public:
 
   /// Waits for that, and finds the sections of objects that were added since, in all threads.
   void finishPlanning();
-  /// Waits for beginPlanning(), for a link that ends before it plans any further.
+  /// Begins to find what follows the front, after finishPlanning() and script(): placement()
+  /// changes until awaitTail() returns.
+  void beginTail();
+  void awaitTail() const;
+  /// Waits for what has begun, for a link that ends before it plans any further.
   void awaitPlanner();
 
   /// The linker script that places the startup set, and sections that are not worth a place in the
@@ -68,7 +78,7 @@ public:
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
-  /// Where each section goes; complete after finishPlanning().
+  /// Where each section goes; complete after awaitTail().
   const Placement &placement() const { return planned; }
   /// What became of it.
   FrontAccount &account() { return counted; }
@@ -93,6 +103,7 @@ private:
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
   std::thread planner;
+  std::shared_future<void> tail;
   StartupSet startupSet;
   Placement planned;
   FrontAccount counted;

@@ -3,6 +3,7 @@
 #include "plan/front_note.h"
 #include "elf/elf_file.h"
 #include "frontload_note.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/EndianStream.h"
@@ -17,8 +18,9 @@ using namespace llvm::object;
 
 namespace frontload {
 
-std::string makeNote(StringRef file, ArrayRef<FileRange> ranges, size_t room) {
-  assert(ranges.size() <= room);
+std::string makeNote(StringRef file, ArrayRef<FileRange> front, ArrayRef<FileRange> tail,
+                     size_t room) {
+  assert(front.size() + tail.size() <= room);
   std::string note;
   raw_string_ostream os(note);
   support::endian::Writer out(os, file[ELF::EI_DATA] == ELF::ELFDATA2LSB ? endianness::little
@@ -26,8 +28,9 @@ std::string makeNote(StringRef file, ArrayRef<FileRange> ranges, size_t room) {
   out.write<uint32_t>({sizeof FRONTLOAD_NOTE_NAME, uint32_t(FRONTLOAD_NOTE_DESCRIPTOR_SIZE(room)),
                        FRONTLOAD_NOTE_TYPE});
   os << StringRef(FRONTLOAD_NOTE_NAME "\0\0", sizeof frontload_note::name);
-  out.write<uint32_t>({FRONTLOAD_NOTE_VERSION, uint32_t(ranges.size())});
-  for (FileRange range : ranges)
+  out.write<uint32_t>({FRONTLOAD_NOTE_VERSION,
+                       FRONTLOAD_NOTE_COUNT(uint32_t(front.size()), uint32_t(tail.size()))});
+  for (FileRange range : concat<const FileRange>(front, tail))
     out.write<uint64_t>({range.begin, range.end});
   note.resize(FRONTLOAD_NOTE_SIZE(room));
   return note;
@@ -55,7 +58,7 @@ static std::string noteObject(StringRef object, const ELFFile<ELFT> &like, bool 
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
                                     FRONTLOAD_NOTE_ALIGNMENT,
-                                    makeNote(object, {}, FRONTLOAD_NOTE_FRONT_RANGES)}};
+                                    makeNote(object, {}, {}, FRONTLOAD_NOTE_FRONT_RANGES)}};
   if (hasConstant) // nothing refers to it
     sections.push_back({".data.rel.ro", ELF::SHT_PROGBITS,
                         ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_GNU_RETAIN, 1,
@@ -119,7 +122,7 @@ Expected<StringRef> findNote(StringRef contents, size_t room) {
       contents, [](const auto &file) { return contentsOfSection(file, FRONTLOAD_NOTE_SECTION); });
   if (!notes)
     return notes.takeError();
-  std::string blank = makeNote(contents, {}, room);
+  std::string blank = makeNote(contents, {}, {}, room);
   StringRef rest = toStringRef(*notes), head(blank.data(), offsetof(frontload_note, count));
   while (rest.size() >= blank.size() && !rest.starts_with(head))
     rest = rest.drop_front(FRONTLOAD_NOTE_ALIGNMENT);
@@ -131,13 +134,14 @@ bool isBlank(StringRef note) {
   return count.find_first_not_of('\0') == StringRef::npos;
 }
 
-bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FileRange> ranges, bool keepsBuildId) {
+bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FileRange> front, ArrayRef<FileRange> tail,
+              bool keepsBuildId) {
   constexpr size_t room = FRONTLOAD_NOTE_FRONT_RANGES;
   StringRef contents(bytes.data(), bytes.size());
   StringRef blank = orEmpty(findNote(contents, room));
   if (blank.empty())
     return false;
-  std::string note = makeNote(contents, ranges, room);
+  std::string note = makeNote(contents, front, tail, room);
   overwrite(arrayRefFromStringRef(blank), note);
   if (keepsBuildId)
     return true;

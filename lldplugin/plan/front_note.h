@@ -21,13 +21,13 @@ namespace frontload {
 /// Empty if `object` is no ELF object.
 std::string makeNoteObject(llvm::StringRef object, bool hasConstant = false);
 
-/// Fills in the note of the linked `file` with 1 to FRONTLOAD_NOTE_FRONT_RANGES ranges, by
-/// addresses and in the order of the prefetch. The linker has made the build-id of the file with a
-/// blank note. Unless `keepsBuildId`, the build-id becomes a hash of itself and the ranges, so that
-/// files with different notes differ in it. Returns false, and changes nothing, if the file has no
-/// note.
-bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FileRange> ranges,
-              bool keepsBuildId = false);
+/// Fills in the note of the linked `file` with the ranges of the front and of its tail, 1 to
+/// FRONTLOAD_NOTE_FRONT_RANGES in all, by addresses and in the order of the prefetch. The linker
+/// has made the build-id of the file with a blank note. Unless `keepsBuildId`, the build-id becomes
+/// a hash of itself and the ranges, so that files with different notes differ in it. Returns false,
+/// and changes nothing, if the file has no note.
+bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FileRange> front,
+              llvm::ArrayRef<FileRange> tail = {}, bool keepsBuildId = false);
 
 /// The note with this room in the linked `file`; empty if it has none.
 llvm::Expected<llvm::StringRef> findNote(llvm::StringRef file, size_t room);
@@ -36,6 +36,7 @@ llvm::Expected<llvm::StringRef> findNote(llvm::StringRef file, size_t room);
 bool isBlank(llvm::StringRef note);
 
 /// The bytes of a note with `room` in the ELF `file`, which begins with these ranges.
-std::string makeNote(llvm::StringRef file, llvm::ArrayRef<FileRange> ranges, size_t room);
+std::string makeNote(llvm::StringRef file, llvm::ArrayRef<FileRange> front,
+                     llvm::ArrayRef<FileRange> tail, size_t room);
 
 } // namespace frontload

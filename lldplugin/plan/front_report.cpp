@@ -23,6 +23,7 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
         j.attribute("bytes", front->bytes);
         j.attribute("strings", front->strings);
         j.attribute("read", front->read());
+        j.attribute("tail", totalSize(front->tail));
         j.attribute("unnamed", front->unnamed);
         j.attribute("linear", front->isLinear);
         j.attributeArray("padding", [&] {

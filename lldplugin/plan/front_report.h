@@ -8,12 +8,13 @@
 //   profile   path of the startup profile
 //   front     {"bytes": the length of the front in the file, "strings": how many of these bytes are
 //             strings that were merged with those of all objects, "read": how many bytes a prefetch
-//             reads, "unnamed": how many of these neither the profile nor anything that it names
-//             led to, "linear": whether address and offset differ by one number in the whole
-//             file, "padding": [{"before": section, "bytes"}] where alignment leaves room in the
-//             file that is not worth reading}; null if the output is not an ELF file, if gold
-//             linked it (gold makes a block of each output section instead), or if the link stepped
-//             aside ("starts" say why)
+//             reads, "tail": how many more it reads behind these, "unnamed": how many of the
+//             front's neither the profile nor anything that it names led to, "linear": whether
+//             address and offset differ by one number in the whole file, "padding": [{"before":
+//             section, "bytes"}] where alignment leaves room in the file that is not worth
+//             reading}; null if the output is not an ELF file, if gold linked it (gold makes a
+//             block of each output section instead), or if the link stepped aside ("starts" say
+//             why)
 //   starts    the cold starts by which it was judged whether the front stays: [{"share": the start
 //             touches nothing that less than this share of the runs does; "front", "plain":
 //             {"bytes", "major_faults"} that it reads with the front, in one go if the program was

@@ -1,6 +1,7 @@
 //===- output_check.cpp - what must hold in a file with a front ------------===//
 
 #include "plan/output_check.h"
+#include "cold_start/io_model.h"
 #include "elf/elf_file.h"
 #include "frontload_note.h"
 #include "plan/front_script.h"
@@ -96,6 +97,36 @@ static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t addres
   }
 }
 
+/// Adds what a section has of the tail. `read` of its bytes are read with the front.
+template <class Shdr>
+static void addTail(Front &front, StringRef name, const Shdr &section, uint64_t read,
+                    uint64_t sizeOfCode, const OutputFacts &facts) {
+  const Stretch tail = facts.tail.lookup(name);
+  Stretch in = {0, 0};
+  if (name == ".text")
+    in = {read, sizeOfCode + tail.end};
+  else if (name == ".rodata")
+    in = tail;
+  else if (isOfFront(name))
+    in = {read, section.sh_size};
+  in.end = std::min<uint64_t>(in.end, section.sh_size);
+  if (in.begin < in.end)
+    front.tail.push_back({section.sh_addr + in.begin, section.sh_addr + in.end});
+}
+
+void Front::limitTail(uint64_t bytes) {
+  std::vector<FileRange> kept;
+  for (FileRange range : tail) {
+    range.end =
+        std::min(range.end, alignDown(range.begin + bytes, deviceProfiles().front().pageBytes));
+    if (range.end <= range.begin || ranges.size() + kept.size() == FRONTLOAD_NOTE_FRONT_RANGES)
+      break;
+    bytes -= range.size();
+    kept.push_back(range);
+  }
+  tail = std::move(kept);
+}
+
 /// Finds the front: from the beginning of the file to the end of the front's code, without unwanted
 /// sections and the strings that are not hot.
 template <class ELFT>
@@ -171,6 +202,7 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
     } else if (name != ".text" && !isOfFront(name) && !isLoaderS(name, *section, isRelocated)) {
       front.unnamed += bytes;
     }
+    addTail(front, name, *section, bytes, *sizeOfCode, facts);
     if (bytes) {
       front.bytes = section->sh_offset + bytes;
       const uint64_t address = section->sh_addr, shift = address - section->sh_offset;

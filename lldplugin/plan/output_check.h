@@ -30,6 +30,9 @@ struct Front {
   /// bytes in between costs more than a request. Behind it are the parts of left-out sections that
   /// startup touches.
   std::vector<FileRange> ranges;
+  /// What other starts are likely to touch, to be read behind all these: the parts of the front
+  /// that not all runs touch, and the tail.
+  std::vector<FileRange> tail;
   /// How many of its bytes are merged strings.
   uint64_t strings = 0;
   /// The bytes of the ranges that no startup is known to need: of sections that neither the profile
@@ -42,6 +45,8 @@ struct Front {
 
   /// How many bytes are to be read.
   uint64_t read() const { return totalSize(ranges); }
+  /// Leaves so many bytes of the tail, in whole pages, and no more ranges than a note has room for.
+  void limitTail(uint64_t bytes);
   /// Whether enough of these are unnamed for a warning: a quarter, and more than a window.
   bool isMostlyUnnamed() const { return unnamed > windowBytes && unnamed > read() / 4; }
 };
@@ -53,6 +58,8 @@ struct OutputFacts {
   /// The bytes that are wanted of sections of the front, from their beginnings, by name. Sections
   /// that are not listed are wanted whole.
   llvm::StringMap<uint64_t> wantedBytes = {};
+  /// Where the tail lies in .text, behind the front's code, and in .rodata.
+  llvm::StringMap<Stretch> tail = {};
   /// The parts of .rodata to read, in ascending order.
   llvm::ArrayRef<ExpectedPart> parts = {};
 };

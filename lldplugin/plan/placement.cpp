@@ -3,6 +3,7 @@
 #include "plan/placement.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <tuple>
@@ -20,6 +21,18 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
   return static_cast<Pattern>(c); // the patterns begin with those of the classes
 }
 
+void Placement::addSection(uint32_t object, const StartupSection &section) {
+  auto [number, isNew] = numbers.try_emplace(section.name, uint32_t(planned.size()));
+  if (isNew)
+    planned.push_back(
+        {section.name, object, section.index, section.sectionClass, section.region, section.rank});
+  PlannedSection &one = planned[number->second];
+  std::tie(one.region, one.entry) =
+      std::min(std::tuple(one.region, one.entry), std::tuple(section.region, section.rank));
+  one.sum += {1, !section.named, section.size, (uint64_t(1) << section.alignment) - 1};
+  names.add(hashOfAddress(section.name));
+}
+
 void Placement::add(std::vector<StartupSections> more, bool ordersRelro) {
   size_t before = planned.size(), numSections = before;
   for (const StartupSections &sections : more)
@@ -27,23 +40,26 @@ void Placement::add(std::vector<StartupSections> more, bool ordersRelro) {
   planned.reserve(numSections);
   numbers.reserve(numSections);
   for (StartupSections &sections : more) {
-    for (const StartupSection &section : sections) {
-      auto [number, isNew] = numbers.try_emplace(section.name, uint32_t(planned.size()));
-      if (isNew)
-        planned.push_back({section.name, uint32_t(found.size()), section.index,
-                           section.sectionClass, section.region, section.rank});
-      PlannedSection &one = planned[number->second];
-      std::tie(one.region, one.entry) =
-          std::min(std::tuple(one.region, one.entry), std::tuple(section.region, section.rank));
-      one.sum += {1, !section.named, section.size, (uint64_t(1) << section.alignment) - 1};
-      names.add(hashOfAddress(section.name));
-    }
+    for (const StartupSection &section : sections)
+      addSection(uint32_t(found.size()), section);
     found.push_back(std::move(sections));
   }
   bool isNew = ordersRelro && !uses(Pattern::Relro);
   patterns[static_cast<unsigned>(Pattern::Relro)] |= ordersRelro;
   if (isNew || planned.size() != before)
     putInOrder();
+}
+
+void Placement::addTails(std::vector<StartupSections> tails) {
+  for (auto [object, sections] : enumerate(tails)) {
+    for (const StartupSection &section : sections)
+      addSection(uint32_t(object), section);
+    size_t middle = found[object].size();
+    llvm::append_range(found[object], sections);
+    std::inplace_merge(found[object].begin(), found[object].begin() + middle, found[object].end(),
+                       [](const auto &a, const auto &b) { return a.index < b.index; });
+  }
+  putInOrder();
 }
 
 /// Gives the sections their order in their patterns. Sections of one entry (all next sections,
@@ -87,8 +103,9 @@ void Placement::putInOrder() {
 
 PatternSet Placement::neededPatterns() const {
   PatternSet needed = {};
-  // The first two nearly always have sections; of strings it is not known.
-  for (Pattern kept : {Pattern::Rodata, Pattern::Text, Pattern::Strings})
+  // The first two nearly always have sections; of strings and the tail it is not known.
+  for (Pattern kept :
+       {Pattern::Rodata, Pattern::Text, Pattern::Strings, Pattern::NextText, Pattern::NextRodata})
     needed[static_cast<unsigned>(kept)] = uses(kept);
   for (const PlannedSection &one : planned)
     if (one.pattern)

@@ -65,6 +65,9 @@ public:
   /// Adds what was found in the next objects. `ordersRelro` is whether .data.rel.ro gets a pattern.
   void add(std::vector<StartupSections> more, bool ordersRelro);
 
+  /// Adds the tails of all objects so far.
+  void addTails(std::vector<StartupSections> tails);
+
   bool uses(Pattern pattern) const { return patterns[static_cast<unsigned>(pattern)]; }
   /// The patterns that have sections: each costs a hundredth of the link.
   PatternSet neededPatterns() const;
@@ -84,6 +87,7 @@ public:
   bool isOfAllRuns(const PlannedSection &section) const { return section.entry < endOfFirstTier; }
 
 private:
+  void addSection(uint32_t object, const StartupSection &section);
   void putInOrder();
 
   const uint32_t endOfFirstTier;

@@ -26,7 +26,7 @@ PlainWindows::PlainWindows(const FrontLink &link, ArrayRef<const char *> names) 
   });
 }
 
-bool PlainWindows::areManyMore(function_ref<bool(uint32_t)> isLive) const {
+uint64_t PlainWindows::bytesSaved(function_ref<bool(uint32_t)> isLive) const {
   struct Read {
     uint8_t rights;
     uint32_t output;
@@ -57,7 +57,8 @@ bool PlainWindows::areManyMore(function_ref<bool(uint32_t)> isLive) const {
   for (const Read &read : reads)
     windows.insert((ends[read.rights][read.output] + read.offset) / windowBytes);
   // Of two neighbouring touched windows at least one is read.
-  return windows.size() >= minWindows && windows.size() / 2 * windowBytes >= minGain * front;
+  const uint64_t read = windows.size() / 2 * windowBytes;
+  return windows.size() >= minWindows && read >= minGain * front ? read - front : 0;
 }
 
 } // namespace frontload

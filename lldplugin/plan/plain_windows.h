@@ -19,9 +19,9 @@ class PlainWindows {
 public:
   /// `names` are those of all sections that may be in the link, in the linker's order.
   PlainWindows(const FrontLink &link, llvm::ArrayRef<const char *> names);
-  /// Whether there are many more of them than the front has. `isLive` says of the number of a name
-  /// whether its section is in the link.
-  bool areManyMore(llvm::function_ref<bool(uint32_t)> isLive) const;
+  /// How many more bytes than the front they have at least, if they are many more; else 0. `isLive`
+  /// says of the number of a name whether its section is in the link.
+  uint64_t bytesSaved(llvm::function_ref<bool(uint32_t)> isLive) const;
 
 private:
   struct Section {

@@ -18,6 +18,7 @@ ObjectScans<ELFT> openObjects(ArrayRef<InputObject> objects, uint32_t first,
   shareWork(numThreads, objects.size(), [&](size_t i) {
     ObjectScan<ELFT> &scan = scans.all[i];
     scan.isLinked = objects[i].isLinked;
+    scan.isLazy = objects[i].isLazy;
     StringRef bytes = objects[i].buffer.getBuffer();
     scan.number = first + uint32_t(i);
     withElfType(bytes, [&]<class T>() {

@@ -66,6 +66,7 @@ struct GlobalSymbol {
 template <class ELFT> struct ObjectScan {
   std::optional<ElfObject<ELFT>> object;
   bool isLinked = false;                   ///< a program or shared library
+  bool isLazy = false;                     ///< linked only if needed
   uint32_t number = 0;                     ///< among all objects of the link
   std::string name;                        ///< as in profiles; empty if the profile cannot name it
   llvm::ArrayRef<uint32_t> sectionEntries; ///< entries of this object's sections
@@ -94,28 +95,19 @@ template <class ELFT> struct ObjectScan {
   llvm::SmallVector<uint32_t, 0> relocatedRelro;
   uint64_t idleRelro = 0;
   Places named;
-  Places referred;                                ///< data that the front refers to
-  Places next;                                    ///< sections behind the front
+  Places referred; ///< data that the front refers to
+  Places next;     ///< left out of the front, and behind it
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> startup; ///< sections, and their ranks
+  Places tail;                                                 ///< likely sections, behind these
   llvm::SmallVector<LeftOutPart, 0> leftOutParts; ///< of sections that follow the front
   /// The sections whose relocations are followed next: rank and section index.
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
   /// Names that the last step found references to, and ranks.
   llvm::SmallVector<std::pair<llvm::CachedHashStringRef, uint32_t>, 0> wanted;
-  /// Callees of the front: sections of this object, and names.
-  llvm::SmallVector<uint32_t, 0> calledSections;
-  /// Cold parts of functions in the front: section index, and rank of the function.
-  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> unlikelyParts;
-  llvm::SmallVector<llvm::CachedHashStringRef, 0> calledNames;
   /// The windows of large merged sections that the front refers to.
   llvm::DenseMap<uint32_t, llvm::SmallDenseSet<uint64_t>> mergedWindows;
   /// Strings that the front refers to.
   llvm::SmallVector<llvm::StringRef, 0> strings;
-
-  /// Puts a section behind the front, unless the front has it. `rank` is that of unnamed sections.
-  void addNext(uint32_t section, SectionClass c, uint32_t rank) {
-    if (!named.count(section) && !referred.count(section))
-      next.try_emplace(section, Place{rank, c});
-  }
 };
 
 /// All objects of one search.

@@ -81,16 +81,7 @@ bool RelocationWalk<ELFT>::isWorthMerging(Scan &scan, uint32_t section, uint64_t
 template <class ELFT>
 void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset, uint32_t rank) {
   const Shdr &header = scan.object->sections()[section];
-  if (header.sh_flags & ELF::SHF_EXECINSTR) {
-    // A function also refers to its own cold part, its least likely continuation.
-    bool isColdPart = scan.coldParts.contains(section) && scan.object->name(header) != ".text";
-    if (notesCalls && !isColdPart)
-      scan.calledSections.push_back(section);
-    else if (notesCalls && (!profile.knowsColdParts || profile.hasBlocks))
-      scan.unlikelyParts.push_back({section, rank});
-    return;
-  }
-  if (scan.named.count(section))
+  if ((header.sh_flags & ELF::SHF_EXECINSTR) || scan.named.count(section))
     return;
   bool isMerged = header.sh_flags & ELF::SHF_MERGE;
   if (isMerged && gathersStrings && isStringSection(scan.object->name(header)))
@@ -103,12 +94,11 @@ void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset
   if (!sectionClass)
     return;
   bool isTouched = isRecorded(scan, section, *sectionClass) && mayReadString(scan, header, offset);
-  if (isMeasured(rank) && !isTouched) {
-    if (*sectionClass == SectionClass::Rodata && !isLarge)
-      scan.addNext(section, *sectionClass, uint32_t(profile.entries.size()));
-  } else if (isLarge && !isWorthMerging(scan, section, offset)) {
+  if (isMeasured(rank) && !isTouched)
     return;
-  } else if (lower(scan.referred, section, Place{rank, *sectionClass})) {
+  if (isLarge && !isWorthMerging(scan, section, offset))
+    return;
+  if (lower(scan.referred, section, Place{rank, *sectionClass})) {
     scan.next.erase(section);
     scan.frontier.push_back({rank, section});
   }
@@ -145,7 +135,7 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
       if (seen.test(index) && !isSection)
         return;
       seen.set(index);
-      if (symbol.getType() == ELF::STT_FUNC && !notesCalls)
+      if (symbol.getType() == ELF::STT_FUNC)
         return;
       if (symbol.getBinding() == ELF::STB_LOCAL) {
         uint32_t section = object.sectionOf(symbol);
@@ -159,12 +149,8 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
         return;
       }
       CachedHashStringRef name = hashName(object.name(symbol));
-      bool mayBeData = symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name.hash());
-      if (mayBeData)
+      if (dataNames.mayContain(name.hash()))
         scan.wanted.push_back({name, rank});
-      // It may also be code: most references have no type, and the filter only guesses.
-      if (notesCalls)
-        scan.calledNames.push_back(name);
     });
   });
 }
@@ -190,34 +176,6 @@ template <class ELFT> void RelocationWalk<ELFT>::step() {
         if (auto it = wanted.find(name); it != wanted.end())
           referTo(scan, scan.object->sectionOf(symbol), /*offset=*/0, it->second);
     }
-  });
-  notesCalls = false;
-}
-
-template <class ELFT> void RelocationWalk<ELFT>::placeCalls() {
-  // Only the hashes: nothing is lost if another name with the same hash also comes next.
-  DenseSet<uint64_t> called;
-  NameFilter calledNames(1 << 18);
-  for (const Scan &scan : scans.all)
-    for (CachedHashStringRef name : scan.calledNames) {
-      calledNames.add(name.hash());
-      called.insert(name.hash());
-    }
-  scans.forEach([&](Scan &scan) {
-    auto add = [&](uint32_t section) {
-      if (auto c = scan.object->classify(scan.object->sections()[section]))
-        scan.addNext(section, *c, uint32_t(profile.entries.size()));
-    };
-    // Cold parts come first if the profile does not record them: of git's, 8% (gcc) to 35% (clang)
-    // are entered, of called functions without a record next to none. So do the untouched blocks of
-    // touched functions: other starts run some of them.
-    for (auto [section, rank] : scan.unlikelyParts)
-      if (!scan.named.count(section))
-        lower(scan.next, section, Place{rank, SectionClass::Text});
-    llvm::for_each(scan.calledSections, add);
-    for (GlobalSymbol symbol : scan.code)
-      if (calledNames.mayContain(symbol.hash) && called.contains(symbol.hash))
-        add(scan.object->sectionOf(scan.object->symbols()[symbol.index]));
   });
 }
 

@@ -12,9 +12,6 @@
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
 // more that is touched, but a megabyte that is not.
 //
-// Beyond the startup set, a user's run first touches sections that the startup set refers to. These
-// sections follow the front, in the order of the link (docs/layout.md has figures).
-//
 //===----------------------------------------------------------------------===//
 
 #pragma once
@@ -33,11 +30,8 @@ public:
       : scans(s), profile(p), contents(c), dataNames(d), gathersStrings(g) {}
 
   /// Follows the relocations of the frontier in all objects: their targets go to
-  /// ObjectScan::referred, and are the next frontier. The first step begins at the named sections,
-  /// and also notes their calls.
+  /// ObjectScan::referred, and are the next frontier. The first step begins at the named sections.
   void step();
-  /// Puts the functions that the front calls behind it: ObjectScan::next.
-  void placeCalls();
 
 private:
   using Shdr = typename ELFT::Shdr;
@@ -59,7 +53,6 @@ private:
   const ProfileContents &contents;
   const NameFilter &dataNames;
   const bool gathersStrings;
-  bool notesCalls = true;
 };
 
 } // namespace frontload

@@ -2,7 +2,7 @@
 //
 // The steps: look up the symbols of all objects in the profile (look_up.h), decide which matches
 // count (matches.h), add code that the linker will fold with them (identical_code.h), follow
-// relocations to data, and put the called functions next (relocation_walk.h).
+// relocations to data (relocation_walk.h), and later find what is likely (likely_sections.h).
 //
 // This runs over all objects of a link, most of which the linker will not even extract from their
 // archives, so it must be quick: a few nanoseconds per symbol, and all in parallel.
@@ -13,19 +13,22 @@
 #include "profile/tiers.h"
 #include "startup_set/code_labels.h"
 #include "startup_set/identical_code.h"
+#include "startup_set/likely_sections.h"
 #include "startup_set/look_up.h"
 #include "startup_set/matches.h"
 #include "startup_set/relocation_walk.h"
 #include "startup_set/unnamed_sections.h"
 #include "llvm/Support/MathExtras.h"
-#include <functional>
+#include <memory>
+#include <utility>
 
 using namespace llvm;
 
 namespace frontload {
 
-StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u)
-    : profile(p), gathersStrings(g), folding(f), unnamed(u), found(p.entries.size()) {
+StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u, bool isGeneral)
+    : profile(p), gathersStrings(g), folding(f), unnamed(u), isUntrained(isGeneral),
+      found(p.entries.size()) {
   places.isKept.resize(p.entries.size());
   profileRead = std::async(std::launch::async, [this] {
     names.emplace(profile);
@@ -37,34 +40,44 @@ StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u
   });
 }
 
+/// Adds sections of an object to a list.
+template <class ELFT>
+static void addSections(
+    StartupSections &to, const ObjectScan<ELFT> &scan, const Places &found, Region region,
+    bool named, function_ref<bool(const Place &)> isPlaced = [](auto &) { return true; }) {
+  for (const auto &[index, place] : found) {
+    if (!isPlaced(place))
+      continue;
+    const auto &section = scan.object->sections()[index];
+    uint64_t alignment = section.sh_addralign;
+    to.push_back({scan.object->nameBegin(section).data(), index, place.rank, place.sectionClass,
+                  region, named, uint8_t(isPowerOf2_64(alignment) ? Log2_64(alignment) : 0),
+                  uint64_t(section.sh_size)});
+  }
+}
+
+static void sortByIndex(StartupSections &sections) {
+  llvm::sort(sections, [](const auto &a, const auto &b) { return a.index < b.index; });
+}
+
 /// The sections that were found in each object.
 template <class ELFT>
 static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, UnnamedRule unnamed,
                                                bool ordersRelro) {
+  // Referred .data.rel.ro is placed only if the loader does not write to all of it.
+  auto isPlaced = [&](const Place &place) {
+    return place.sectionClass == SectionClass::Rodata ||
+           (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept) ||
+           (place.sectionClass == SectionClass::Relro &&
+            (unnamed == UnnamedRule::Placed || ordersRelro));
+  };
   std::vector<StartupSections> result(scans.all.size());
   shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
-    auto add = [&](const Places &found, Region region, bool named) {
-      for (const auto &[index, place] : found) {
-        // Referred .data.rel.ro is placed only if the loader does not write to all of it.
-        bool isPlaced =
-            place.sectionClass == SectionClass::Rodata ||
-            (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept) ||
-            (place.sectionClass == SectionClass::Relro &&
-             (unnamed == UnnamedRule::Placed || ordersRelro));
-        if (&found == &scans.all[i].referred && !isPlaced)
-          continue;
-        const auto &section = scans.all[i].object->sections()[index];
-        uint64_t alignment = section.sh_addralign;
-        result[i].push_back({scans.all[i].object->nameBegin(section).data(), index, place.rank,
-                             place.sectionClass, region, named,
-                             uint8_t(isPowerOf2_64(alignment) ? Log2_64(alignment) : 0),
-                             uint64_t(section.sh_size)});
-      }
-    };
-    add(scans.all[i].named, Region::Front, /*named=*/true);
-    add(scans.all[i].referred, Region::Front, /*named=*/false);
-    add(scans.all[i].next, Region::Next, /*named=*/false);
-    llvm::sort(result[i], [](const auto &a, const auto &b) { return a.index < b.index; });
+    const ObjectScan<ELFT> &scan = scans.all[i];
+    addSections(result[i], scan, scan.named, Region::Front, /*named=*/true);
+    addSections(result[i], scan, scan.referred, Region::Front, /*named=*/false, isPlaced);
+    addSections(result[i], scan, scan.next, Region::Next, /*named=*/false);
+    sortByIndex(result[i]);
   });
   return result;
 }
@@ -92,13 +105,15 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   if (folding != Folding::None)
     addIdenticalCode(scans, folding, places.movable);
   scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatches(scan, profile, unnamed); });
+  if (isUntrained)
+    scans.forEach(addConstructors<ELFT>);
   // From code to data, then from data to the data it points to.
   RelocationWalk<ELFT> walk(scans, profile, *contents, dataNames, gathersStrings);
   walk.step();
   walk.step();
   leaveOutSparse(scans, profile);
-  walk.placeCalls();
   scans.forEach(placeFirstLabel<ELFT>);
+  scans.forEach(noteStartup<ELFT>);
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
     // The loader relocates data in every run.
@@ -112,7 +127,18 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
       strings.add(string);
     llvm::append_range(parts, scan.leftOutParts);
   }
-  return sectionsIn(scans, unnamed, isIdle);
+  std::vector<StartupSections> result = sectionsIn(scans, unnamed, isIdle);
+  auto kept = std::make_shared<ObjectScans<ELFT>>(std::move(scans));
+  tails.push_back([this, kept] {
+    findLikely(*kept, profile, isUntrained);
+    std::vector<StartupSections> tail(kept->all.size());
+    for (auto [scan, sections] : zip_equal(kept->all, tail)) {
+      addSections(sections, scan, scan.tail, Region::Next, /*named=*/false);
+      sortByIndex(sections);
+    }
+    return tail;
+  });
+  return result;
 }
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, unsigned numThreads) {
@@ -123,7 +149,17 @@ std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, uns
   if (first != objects.end())
     withElfType(first->buffer.getBuffer(),
                 [&]<class ELFT>() { result = findIn<ELFT>(objects, numThreads); });
+  else
+    tails.push_back([empty = result] { return empty; });
   numObjects += uint32_t(objects.size());
+  return result;
+}
+
+std::vector<StartupSections> StartupSet::findTails() {
+  std::vector<StartupSections> result(numWithTails);
+  for (const auto &find : std::exchange(tails, {}))
+    llvm::append_range(result, find());
+  numWithTails = uint32_t(result.size());
   return result;
 }
 

@@ -18,6 +18,7 @@
 #include "startup_set/search.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <functional>
 #include <future>
 #include <optional>
 #include <vector>
@@ -50,9 +51,10 @@ class StartupSet {
 public:
   /// `profile` must outlive the set. With `gathersStrings`, hotStrings() orders merged strings;
   /// without, all strings of an object are placed with its startup sections. `folding` is the
-  /// linker's --icf, `unnamed` the rule for data that the profile does not name.
+  /// linker's --icf, `unnamed` the rule for data that the profile does not name. With
+  /// `isUntrained`, the constructors of objects that are not lazy belong to the startup set.
   StartupSet(const StartupProfile &profile, bool gathersStrings, Folding folding = Folding::None,
-             UnnamedRule unnamed = UnnamedRule::Kept);
+             UnnamedRule unnamed = UnnamedRule::Kept, bool isUntrained = false);
 
   /// Finds the startup sections of `objects`, one list per object, in `numThreads` threads. May be
   /// called again for objects that appear later in the link (those made by LTO).
@@ -62,6 +64,11 @@ public:
   ///
   /// Only objects of the first one's ELF kind count: a linker refuses others.
   std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
+
+  /// Finds the tails of all objects so far, one list per object: what starts are likely to touch
+  /// beyond the startup set. It takes as long as the search for that, so a linker may do something
+  /// else meanwhile. The lists of objects of an earlier call are empty.
+  std::vector<StartupSections> findTails();
 
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
   /// startup sections refer to.
@@ -88,6 +95,7 @@ private:
   const bool gathersStrings;
   const Folding folding;
   const UnnamedRule unnamed;
+  const bool isUntrained;
   std::optional<NameTable> names;
   std::optional<ProfileContents> contents;
   bool isGo = false, isIdle = false;
@@ -96,7 +104,8 @@ private:
   EntryPlaces places;
   std::vector<LeftOutPart> parts;
   OtherOutputs others;
-  uint32_t numObjects = 0;
+  uint32_t numObjects = 0, numWithTails = 0;
+  std::vector<std::function<std::vector<StartupSections>()>> tails; ///< of each call of find()
   /// Fills `names`, `contents` and `strings` in a thread, while the linker opens its inputs. The
   /// last member, so that it is destroyed before they are.
   std::future<void> profileRead;

@@ -12,8 +12,8 @@ MACHINES = {
     "arm": ("--target=armv7a-linux-gnueabi", "bl", "b", 33),
     "thumb": ("--target=thumbv7a-linux-gnueabi", "bl", "b.w", 17),
 }
-# What each function calls, in the order of the sections. The filler is called only to stay between
-# near and far: what the front refers to comes first in the rest.
+# What each function calls, in the order of the sections. What the front refers to comes first in
+# the rest, but for filler and far, which are too large.
 CALLS = {"_start": ["hot", "near"], "hot": ["filler", "near", "warm", "far"], "warm": ["far"],
          "near": ["warm"], "filler": [], "far": ["hot", "near", "warm"]}
 FRONT = ["_start", "hot", "warm"]
@@ -26,7 +26,8 @@ def assembler(call: str, leave: str, megabytes: int) -> str:
                  f"{name}:\n")
         text += "".join(f"  {call} {callee}\n" for callee in callees[:-1])
         text += "".join(f"  {leave} {callee}\n" for callee in callees[-1:])
-        text += f".zero {megabytes << 20}\n" if name == "filler" else ""
+        size = {"filler": megabytes << 20, "far": 128 << 10}.get(name, 0)
+        text += f".zero {size}\n" if size else ""
         text += f".size {name}, . - {name}\n"
     return text
 

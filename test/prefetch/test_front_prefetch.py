@@ -1,15 +1,18 @@
 """ld.frontload --front-prefetch: from the link to what is asked for before main() runs."""
 
 import shutil
+import struct
 from pathlib import Path
 from types import SimpleNamespace
 
 import noted
 import pytest
+from abilities import needs
 from compiled import compile_to
 from elftools.elf.elffile import ELFFile
 from linking import LD_FRONTLOAD
 from noted import PROGRAMS
+from process_1 import process_1
 
 PARTS = 32
 PART_SIZE = 128 << 10
@@ -50,14 +53,26 @@ def linked_front(tmp_path, llvm, run, library, parts):
     return linked_front
 
 
-def front_end(path: Path) -> int:
-    """Where the front ends in the file, by its note."""
+def noted_ranges(path: Path) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The ranges of the front and of its tail, by the file's note."""
     with path.open("rb") as stream:
         note = ELFFile(stream).get_section_by_name(".note.frontload").data()
-    count = int.from_bytes(note[28:32], "little")
-    assert count and len(note) == 32 + 16 * noted.FRONT_RANGES
-    end = int.from_bytes(note[24 + 16 * count:32 + 16 * count], "little")
-    return noted.front_offset(path, end)
+    count, tail = struct.unpack_from("<HH", note, 28)
+    assert tail < count and len(note) == 32 + 16 * noted.FRONT_RANGES
+    numbers = [noted.front_offset(path, each)
+               for each in struct.unpack_from(f"<{2 * count}Q", note, 32)]
+    ranges = list(zip(numbers[::2], numbers[1::2], strict=True))
+    return ranges[:count - tail], ranges[count - tail:]
+
+
+def pieces(ranges) -> list[tuple[int, int]]:
+    """How these ranges are asked for."""
+    return [piece for each in ranges for piece in noted.pieces(*each)]
+
+
+def front_end(path: Path) -> int:
+    """Where the front ends in the file, by its note."""
+    return noted_ranges(path)[0][-1][1]
 
 
 def needed(path: Path) -> list[str]:
@@ -69,6 +84,7 @@ def needed(path: Path) -> list[str]:
 LIBRARY = "libfrontload-prefetch.so.1"
 
 
+@needs("pid-namespace")
 @pytest.mark.parametrize(("option", "flags", "last"), [
     ("", [], LIBRARY), ("", ["-no-pie", "-lm"], LIBRARY),
     ("", ["-Wl,-z,lazy", "-Wl,--as-needed", "-lm"], LIBRARY),
@@ -80,9 +96,34 @@ def test_the_front_is_asked_for(linked_front, asked, flags, option, last):
     library is needed last, whatever state the command line leaves the linker in, so that it is
     relocated first; with the prefetcher inside there is none."""
     path = linked_front(f"-Wl,--front-prefetch{option}", *flags)
-    assert asked(path) == noted.pieces(0, front_end(path))
+    front, _ = noted_ranges(path)
+    assert asked(path, prefix=process_1(False)) == pieces(front)
+    assert front[0][0] == 0 and front_end(path) > PARTS * PART_SIZE
     assert last in (needed(path) or [None])[-1:]
     assert asked(linked_front(*flags)) == []
+
+
+@needs("pid-namespace")
+@pytest.mark.parametrize("option", ["", "=inside"])
+def test_the_tail_is_asked_for_last(linked_front, program, asked, calls, option):
+    """By a process of the lowest priority, for which the program does not wait; by none where
+    nobody would look after that process, and where the tail is in memory."""
+    if option:
+        path = linked_front(f"-Wl,--front-prefetch{option}", "-static")
+        front, tail = map(pieces, noted_ranges(path))
+    else:
+        made = program(copy=True)
+        ranges = [(made.start, made.start + 5), (made.end - 9999, made.end)]
+        path = made.write(noted.note(ranges, count=2 | 1 << 16)).path
+        front, tail = (made.pieces(each) for each in ranges)
+    assert front and tail and asked(path, prefix=process_1(False)) == front
+    assert asked(path, prefix=process_1(True)) == [*front, *tail]
+    seen = calls(path, prefix=process_1(True),
+                 only=("readahead", "setpriority", "preadv2", "mincore"))
+    lowest = next(i for i, line in enumerate(seen) if "setpriority(PRIO_PROCESS, 0, 19)" in line)
+    assert sum("readahead" in line for line in seen[:lowest]) == len(front)
+    warm = asked(path, prefix=process_1(True), inject=noted.WARM, only=("getrusage",))
+    assert warm == ([] if option else front)  # so small a front is not looked at
 
 
 def test_a_shared_library_does_not_prefetch_itself(tmp_path, run, llvm, parts):

@@ -142,7 +142,7 @@ def test_each_way_is_predicted(predict, cli, fronted, tmp_path):
         "app", "app: front", "app: list", "app: front and list"]
     faults, seconds = ({way: each[key] for way, each in ways.items()}
                        for key in ("major_faults", "seconds"))
-    assert faults["front_and_list"] == faults["list"] < faults["front"]
+    assert faults["front_and_list"] == faults["list"] <= faults["front"]
     assert seconds["front_and_list"] < seconds["list"] and seconds["front"] < seconds["as_it_is"]
     assert ways["front"]["prefetch_bytes"] == ways["front_and_list"]["prefetch_bytes"] > 0
     assert ways["list"]["prefetch_bytes"] == 0

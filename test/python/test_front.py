@@ -61,6 +61,15 @@ def test_a_note_of_ranges(noted):
     assert front.parts_of(read)[-1][1] == end and front.has_front(read)
 
 
+def test_a_tail_is_not_the_front(noted):
+    """The last ranges may be the tail, but not all; it is never one with a range of the front."""
+    pages = [f"{START} + {PAGE * i}" for i in (0, 1, 1, 2)]
+    for tail, expected in ((0, ([(0, 2 * PAGE)], [])), (1, ([(0, PAGE)], [(PAGE, 2 * PAGE)])),
+                           (2, ([], []))):
+        read = elf.read(noted(**ranges(*pages, count=2 | tail << 16)).path)
+        assert (front.ranges_of(read), front.tail_of(read)) == expected
+
+
 @pytest.mark.parametrize("fields", [
     {"version": 4}, {"kind": 2}, {"name": "Frontloax"}, {"name_size": 9}, {"count": 2},
     {"count": 0}, {"count": 17}, {"size": 16}, {"size": 280}, {"version": 2},

@@ -48,11 +48,18 @@ Sections:
 )");
 }
 
-Ranges rangesOfNote(const std::string &note) {
+AskedRanges askedBy(const std::string &note) {
   std::string bytes = fileWith(note);
   auto segments = readSegments(bytes);
   EXPECT_TRUE(bool(segments)) << toString(segments.takeError());
   return frontRanges({bytes, *segments});
+}
+
+/// Those of a note without a tail.
+Ranges rangesOfNote(const std::string &note) {
+  AskedRanges asked = askedBy(note);
+  EXPECT_EQ(asked.tail, Ranges());
+  return asked.front;
 }
 
 Ranges rangesOf(std::vector<uint64_t> addresses) {
@@ -78,6 +85,18 @@ TEST(PrefetchedRanges, AreThoseOfTheNote) {
   };
   for (const auto &c : cases)
     EXPECT_EQ(rangesOf(c.addresses), c.expected) << c.addresses[0];
+}
+
+// A range of the tail is never one with a range of the front.
+TEST(PrefetchedRanges, EndWithTheTail) {
+  std::vector<uint64_t> addresses = {0x10010, 0x12000, 0x13000, 0x13010, 0x13020, 0x13030};
+  for (uint32_t tail : {1, 2, 3, 4}) {
+    AskedRanges asked = askedBy(note(3, 3 | tail << 16, addresses, 32));
+    Ranges front = tail == 1 ? Ranges{{0x1010, 0x3010}} : Ranges{{0x1010, 0x3000}};
+    Ranges behind = tail == 1 ? Ranges{{0x3020, 0x3030}} : Ranges{{0x3000, 0x3030}};
+    EXPECT_EQ(asked.front, tail < 3 ? front : Ranges()) << tail;
+    EXPECT_EQ(asked.tail, tail < 3 ? behind : Ranges()) << tail;
+  }
 }
 
 TEST(PrefetchedRanges, AreNoneIfOneIsWrong) {
@@ -121,7 +140,8 @@ TEST(PrefetchedRanges, LieInDamagedFilesToo) {
     auto segments = readSegments(bytes);
     if (!segments)
       return consumeError(segments.takeError());
-    for (FileRange range : frontRanges({bytes, *segments})) {
+    const AskedRanges asked = frontRanges({bytes, *segments});
+    for (FileRange range : llvm::concat<const FileRange>(asked.front, asked.tail)) {
       EXPECT_LT(range.begin, range.end);
       EXPECT_LE(range.end, bytes.size());
     }

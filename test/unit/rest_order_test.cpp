@@ -14,6 +14,8 @@ protected:
   RestOrder() {
     link.addObject({MemoryBufferRef(object, "a.o"), "", false});
     link.finishPlanning();
+    link.beginTail();
+    link.awaitTail();
   }
 
   static StartupProfile profile() {

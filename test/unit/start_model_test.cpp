@@ -200,6 +200,19 @@ TEST(StartModel, PrefetchesRanges) {
   EXPECT_EQ(model.counts().bytesRead, 111 * page);
 }
 
+// Nobody waits for a tail, but a start that touches a page of it waits for those before.
+TEST(StartModel, AwaitsTheTailUpToItsLastTouch) {
+  OneSegment model(1000);
+  model.prefetch(FileRange{0, 10 * page}, FileRange{500 * page, 600 * page});
+  EXPECT_EQ(cached(model, 1000), "0-9 500-599");
+  EXPECT_EQ(model.counts().bytesRead, 110 * page);
+  EXPECT_EQ(model.counts().unawaitedBytes, 100 * page);
+  EXPECT_EQ(model.counts().requests - model.counts().queuedRequests, 1u);
+  model.readPage(539);
+  EXPECT_EQ(model.counts().majorFaults, 0u);
+  EXPECT_EQ(model.counts().unawaitedBytes, 60 * page);
+}
+
 // To ask costs less than to look if there is 1 MiB to ask for.
 TEST(StartModel, DoesNotLookAtASmallFront) {
   OneSegment small(1000), large(1000);

@@ -4,6 +4,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/xxhash.h"
 #include <deque>
+#include <map>
 #include <set>
 
 using namespace frontload;
@@ -44,8 +45,8 @@ public:
     return *this;
   }
   Object &section(const std::string &name, const std::string &flags, const Names &refersTo,
-                  unsigned size) {
-    sections += "  - {Name: '" + name + "', Type: SHT_PROGBITS, Flags: [" + flags +
+                  unsigned size, const std::string &type = "SHT_PROGBITS") {
+    sections += "  - {Name: '" + name + "', Type: " + type + ", Flags: [" + flags +
                 "], Size: " + std::to_string(size) + "}\n";
     if (refersTo.empty())
       return *this;
@@ -65,6 +66,10 @@ public:
                                     (isLocal ? "" : ", Binding: STB_GLOBAL") + "}\n";
     defined.insert(name);
     return *this;
+  }
+  /// An array of functions that run before main().
+  Object &constructors(const Names &functions) {
+    return section(".init_array", "SHF_ALLOC, SHF_WRITE", functions, 8, "SHT_INIT_ARRAY");
   }
   /// A label in a section of code.
   Object &label(const std::string &name, unsigned size = 0, const std::string &stem = "caml.") {
@@ -102,6 +107,8 @@ struct Searched {
       objects.push_back({MemoryBufferRef(buffers[i], names[i]), archive, false});
     }
     sections = set.find(objects);
+    for (auto [of, tail] : zip_equal(sections, set.findTails()))
+      append_range(of, tail);
     for (const StartupSections &ofObject : sections) {
       std::set<std::string> once;
       for (const StartupSection &section : ofObject)
@@ -168,8 +175,8 @@ static StartupProfile recorded(std::initializer_list<ProfileEntry> entries) {
 }
 
 // What startup functions call, and what their virtual tables refer to, follows the front, also in
-// other objects; what is further away, calls them, or is in the front itself stays where it was.
-TEST(Next, IsOneStepFromTheStartupSet) {
+// other objects, and what these refer to comes later; what calls them stays where it was.
+TEST(Next, IsWhatReferencesLeadTo) {
   StartupProfile profile = functions({"hot", "warm"});
   profile.entries.push_back(entry(EntryKind::Data, "vtable"));
   profile.dataRuns = 1;
@@ -184,17 +191,50 @@ TEST(Next, IsOneStepFromTheStartupSet) {
                            .function("caller", {"hot"})
                            .data("vtable", {"method"})});
   s.expect(Found::Named, {".text.hot", ".text.warm"});
-  s.expect(Found::Next, {".text.callee", ".text.local", ".text.method"});
-  s.expect(Found::No, {".text.further", ".text.caller"});
+  s.expect(Found::Next, {".text.callee", ".text.local", ".text.method", ".text.further"});
+  s.expect(Found::No, {".text.caller"});
+  EXPECT_LT(s.find(".text.callee")->rank, s.find(".text.further")->rank);
 }
 
-// A reference to another object does not tell what it is to. That a name is data in one object does
-// not hide the function of that name in another.
-TEST(Next, HoldsFunctionsWhoseNamesAreDataElsewhere) {
-  Searched s(functions({"hot"}), {Object().function("hot", {"both"}), Object().data("both"),
-                                  Object().function("both")});
-  s.expect(Found::Referred, {".rodata.both"});
-  s.expect(Found::Next, {".text.both"});
+// The fewer references a function has, the likelier it follows each of them; and of two equally
+// likely ones, the smaller comes first.
+TEST(Next, BeginsWithTheLikeliestByte) {
+  Searched s(functions({"few", "many"}), {Object()
+                                              .function("few", {"one"})
+                                              .function("many", {"two", "three", "four", "large"})
+                                              .function("one")
+                                              .function("two")
+                                              .function("three")
+                                              .function("four")
+                                              .function("large", {}, false, 30)});
+  s.expect(Found::Next, {".text.one", ".text.two", ".text.three", ".text.four"});
+  EXPECT_LT(s.find(".text.one")->rank, s.find(".text.two")->rank);
+  s.expect(Found::No, {".text.large"}); // twice the startup set's size is full
+}
+
+// All copies of a COMDAT function have the same place, as the link keeps any of them.
+TEST(Next, HasAllCopies) {
+  Searched s(functions({"hot"}),
+             {Object().function("hot", {"copy"}).function("copy"), Object().function("copy")});
+  ASSERT_TRUE(s.find(".text.copy", 0) && s.find(".text.copy", 1));
+  EXPECT_EQ(s.find(".text.copy", 0)->rank, s.find(".text.copy", 1)->rank);
+}
+
+// Without training, constructors are where starts begin, in objects that are linked in any case.
+TEST(Untrained, BeginsWithConstructors) {
+  const std::string object =
+      Object().function("main").function("make").constructors({"make"}).build();
+  for (bool isLazy : {false, true}) {
+    StartupProfile profile = functions({"main"});
+    StartupSet set(profile, true, Folding::None, UnnamedRule::Kept, /*isUntrained=*/true);
+    std::vector<StartupSections> found =
+        set.find(InputObject{MemoryBufferRef(object, "a.o"), "", isLazy});
+    std::map<std::string, Region> regions;
+    for (const StartupSection &section : found[0])
+      regions.emplace(section.name, section.region);
+    EXPECT_EQ(regions.count(".text.make"), isLazy ? 0u : 1u);
+    EXPECT_EQ(regions.at(".text.main"), Region::Front);
+  }
 }
 
 // What the profile names and the density rule leaves out comes before what is only referred to.
@@ -404,7 +444,7 @@ TEST(Strings, OfOtherSectionsComeIfTheyWereTouched) {
   };
   EXPECT_EQ(of("read"), Found::Referred);
   EXPECT_EQ(of("/etc/path"), Found::Referred);
-  EXPECT_EQ(of("unread"), Found::Next);
+  EXPECT_EQ(of("unread"), Found::No);
   EXPECT_EQ(of("unread", /*isMeasured=*/false), Found::Referred);
 }
 
@@ -471,13 +511,12 @@ TEST(CodeLabels, ContainAllThatTheyContained) {
                         "caml_system__code_begin"}),
              {module("A", {"caml.camlB__f"}), module("B"), module("C"), runtime});
   s.expect(Found::Named, {".text.caml.camlA__f", ".text.caml_call_gc"});
-  for (const char *name : {"A", "B"}) {
-    const StartupSection *label = s.find((Twine(".text.caml.caml") + name + "__code_begin").str());
-    ASSERT_TRUE(label) << name;
-    EXPECT_EQ(label->rank, 0u);
-    EXPECT_EQ(label->region, Region::Front);
-  }
-  s.expect(Found::Next, {".text.caml.camlB__f"});
+  const StartupSection *label = s.find(".text.caml.camlA__code_begin");
+  ASSERT_TRUE(label);
+  EXPECT_EQ(label->rank, 0u);
+  EXPECT_EQ(label->region, Region::Front);
+  // Its label keeps its place, so its code does.
+  s.expect(Found::No, {".text.caml.camlB__f", ".text.caml.camlB__code_begin"});
   s.expect(Found::No, {".text.caml.camlA__code_end", ".text.caml.camlC__code_begin",
                        ".text.caml.caml_hot__code_begin", ".text.caml.caml_system__code_begin"});
   EXPECT_EQ(s.set.entryPlaces().isKept, (std::vector<bool>{false, true, false, true, true}));

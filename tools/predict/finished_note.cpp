@@ -177,7 +177,7 @@ void finish(const ProgramFile &program, ArrayRef<PageRange> pages) {
       orExit(readSegments(program.bytes()), program.path + ": ", linkedFileNote);
   NotedRanges noted = rangesOfPages({program.bytes(), segments}, pages, room);
   StringRef present = noteIn(program, room);
-  std::string note = makeNote(program.bytes(), noted.ranges, room);
+  std::string note = makeNote(program.bytes(), noted.ranges, {}, room);
   if (present != note) {
     int file;
     std::error_code error = sys::fs::openFileForReadWrite(

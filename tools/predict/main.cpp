@@ -169,12 +169,12 @@ static void listDevices(ArrayRef<DeviceProfile> devices) {
 }
 
 /// The ranges that --prefetched stands for; nothing if its value is invalid.
-static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile &program,
-                                                              ArrayRef<FileSegment> segments) {
+static std::optional<AskedRanges> prefetchedRanges(const ProgramFile &program,
+                                                   ArrayRef<FileSegment> segments) {
   LinkedFile file = {program.bytes(), segments};
   StringRef asked = prefetchedOption;
   if (asked == "auto")
-    return prefetchesItself(file) ? frontRanges(file) : std::vector<FileRange>();
+    return prefetchesItself(file) ? frontRanges(file) : AskedRanges();
   if (asked == "front")
     return frontRanges(file);
   uint64_t size = 0;
@@ -182,7 +182,7 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
     size = file.bytes.size();
   else if (asked != "none" && asked.getAsInteger(10, size))
     return std::nullopt;
-  return std::vector<FileRange>{{0, size}};
+  return AskedRanges{{{0, size}}, {}};
 }
 
 /// The files in a file of frontload predict.
@@ -199,7 +199,8 @@ static void printPredictions(const Question &question, ArrayRef<Prediction> pred
     out.attribute("schema", "frontload-predict/1");
     out.attribute("binary", json::fixUTF8(question.program.path));
     out.attribute("file_bytes", uint64_t(question.program.bytes().size()));
-    out.attribute("prefetch_bytes", totalSize(question.prefetched));
+    out.attribute("prefetch_bytes", totalSize(question.prefetched.front));
+    out.attribute("tail_bytes", totalSize(question.prefetched.tail));
     out.attributeArray("predictions", [&] {
       for (const Prediction &prediction : predictions)
         out.object([&] {
@@ -307,7 +308,7 @@ int main(int argc, char **argv) {
   ProgramFile program(binaryArgument);
   std::vector<FileSegment> segments =
       orExit(readSegments(program.bytes()), binaryArgument + ": ", linkedFileNote);
-  std::optional<std::vector<FileRange>> prefetch = prefetchedRanges(program, segments);
+  std::optional<AskedRanges> prefetch = prefetchedRanges(program, segments);
   if (!prefetch)
     fail(exitUsage, "--prefetched=" + prefetchedOption + ": is not a size",
          "give auto, front, none, all or bytes");

@@ -103,14 +103,15 @@ Prediction predict(const Question &question, ArrayRef<std::string> run) {
   for (const DeviceProfile &device : question.devices) {
     StartModel model(device, bytes.size(), question.segments);
     if (question.isAskedBefore)
-      model.prefetch(question.prefetched);
+      model.prefetch(question.prefetched.front, question.prefetched.tail);
     std::vector<FileRange> listed = rangesOf(question.listed, device);
     model.askFor(listed, pagesSideBySide);
     model.execute();
-    if (Error problem = loadProgram(bytes, question.segments,
-                                    {[&](uint64_t address) { model.read(address); },
-                                     [&](uint64_t address) { model.write(address); },
-                                     [&] { model.prefetch(question.prefetched); }}))
+    if (Error problem = loadProgram(
+            bytes, question.segments,
+            {[&](uint64_t address) { model.read(address); },
+             [&](uint64_t address) { model.write(address); },
+             [&] { model.prefetch(question.prefetched.front, question.prefetched.tail); }}))
       fail(exitData, question.program.path + ": " + toString(std::move(problem)), linkedFileNote);
     for (AddressPair touch : touched)
       model.use(touch.target);

@@ -48,7 +48,7 @@ struct Question {
   const ProgramFile &recorded;
   SymbolMap *map; ///< null where the recorded build is the program itself
   std::vector<DeviceProfile> devices;
-  std::vector<FileRange> prefetched;
+  AskedRanges prefetched;
   bool isAskedBefore;               ///< prefetched by another program, which then executes this one
   std::vector<TouchedPages> listed; ///< asked for then, by a prefetch list
 };

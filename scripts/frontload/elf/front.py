@@ -28,6 +28,14 @@ _FRONT_ROOM = 16  # for the ranges of a front; notes for other linkers have more
 Range = tuple[int, int]  # the offset of the first byte, and one past the last
 
 
+class Noted(NamedTuple):
+    """The ranges in a note, in two parts, and for how many it has room."""
+
+    front: list[Range]
+    tail: list[Range]
+    room: int
+
+
 class Loaded(NamedTuple):
     """A section that is loaded and has bytes in the file."""
 
@@ -39,17 +47,23 @@ class Loaded(NamedTuple):
 def ranges_of(elf: Elf) -> list[Range]:
     """The ranges of the front, or of another linker's note, in the order in which a prefetch asks
     for them; none if the file has neither."""
-    found, _ = _noted(elf)
+    found = _noted(elf).front
     if not found and any(name in elf.section_names for name in _GATHERED):
         end = end_by_sections(_loaded(elf))
         found = [(0, end)] if end else []
     return found
 
 
+def tail_of(elf: Elf) -> list[Range]:
+    """The ranges that a prefetch asks for behind the front: starts outside of the training are
+    likely to need them."""
+    return _noted(elf).tail
+
+
 def has_front(elf: Elf) -> bool:
     """Whether these are the ranges of a front, and not what `frontload finish` has noted in a file
     by another linker."""
-    return bool(ranges_of(elf)) and _noted(elf)[1] <= _FRONT_ROOM
+    return bool(ranges_of(elf)) and _noted(elf).room <= _FRONT_ROOM
 
 
 def parts_of(elf: Elf) -> list[Range]:
@@ -102,10 +116,11 @@ def _code(elf: Elf) -> list[Range]:
     return [(begin, begin + size)] if 0 < size <= elf.sections[code]["size"] else []
 
 
-def _noted(elf: Elf) -> tuple[list[Range], int]:
-    """The ranges in the file's note, none without a valid note, and for how many it has room."""
+def _noted(elf: Elf) -> Noted:
+    """What the file's note has; nothing without a valid note."""
+    nothing = Noted([], [], 0)
     if _NOTE not in elf.section_names:
-        return [], 0
+        return nothing
     number = elf.section_names.index(_NOTE)
     header = elf.sections[number]
     order = elf.sections.dtype["type"].byteorder  # in the words of struct, too
@@ -117,14 +132,17 @@ def _noted(elf: Elf) -> tuple[list[Range], int]:
                 f"{order}III12sII", notes, at)
             if (name_size, kind, name) != _NOTE_START or (version, count) == (_VERSION, 0):
                 continue
-            if (version == _VERSION and count <= _MAX_RANGES
+            count, tail = count & 0xffff, count >> 16
+            if (version == _VERSION and tail < count <= _MAX_RANGES
                     and 8 + 16 * count <= size <= len(notes) - at - 24):
                 addresses = struct.unpack_from(f"{order}{2 * count}Q", notes, at + _HEAD)
-                return _joined(_placed(addresses, elf.segments)), (size - 8) // 16
+                ranges = _placed(addresses, elf.segments)
+                return Noted(_joined(ranges[:count - tail]), _joined(ranges[count - tail:]),
+                             (size - 8) // 16)
             break
     except (Failure, OSError, struct.error):
         pass
-    return [], 0
+    return nothing
 
 
 def _placed(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[Range]:

@@ -43,7 +43,9 @@ ComparedFigures = TypedDict("ComparedFigures", {
     # fast it is, by total_seconds, or by seconds if there are no total_seconds.
     "gain": dict[str, float | None]})
 Variant = TypedDict("Variant", {
-    "name": str, "binary": str, "file_bytes": int, "prefetch_bytes": int,
+    "name": str, "binary": str, "file_bytes": int,
+    "prefetch_bytes": int,
+    "tail_bytes": int,  # asked for behind these
     # With --files: as_it_is; or asked for beforehand: front (or another linker's note), list, or
     # front_and_list
     "way": str,
@@ -54,7 +56,9 @@ Prediction = TypedDict("Prediction", {
                      # found (see tools/predict/symbol_map.h)
     "devices": dict[str, Figures]})
 Answer = TypedDict("Answer", {  # of frontload-predict, for one file
-    "binary": str, "file_bytes": int, "prefetch_bytes": int, "predictions": list[Prediction]})
+    "binary": str, "file_bytes": int, "prefetch_bytes": int,
+    "tail_bytes": int,  # asked for behind these: what starts outside of the training likely need
+    "predictions": list[Prediction]})
 Document = TypedDict("Document", {
     "schema": str, "frontload": str,  # the version
     "recorded": str,  # the build that was recorded
@@ -106,7 +110,8 @@ def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
     figures = [medians(answer["predictions"], warm_seconds) for answer in found.values()]
     described: list[Variant] = [{
         "name": build.name, "binary": answer["binary"], "file_bytes": answer["file_bytes"],
-        "prefetch_bytes": answer["prefetch_bytes"], "way": build.way,
+        "prefetch_bytes": answer["prefetch_bytes"], "tail_bytes": answer["tail_bytes"],
+        "way": build.way,
         "devices": {device: {**each, "gain": gain(figures[0][device], each)}
                     for device, each in mine.items()}}
         for (build, answer), mine in zip(found.items(), figures, strict=True)]

@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 
 def by_note(elf: Elf) -> list[Asked]:
     """What the note asks for, if there is one."""
-    begin, end = columns(front.ranges_of(elf))
+    begin, end = columns([*front.ranges_of(elf), *front.tail_of(elf)])
     pages = Spans(begin // PAGE * PAGE, -(-end // PAGE) * PAGE)
     return [Asked(FRONT if front.has_front(elf) else NOTE, None, pages)] if len(pages) else []
 

@@ -56,15 +56,15 @@ static void readInput(StringRef bytes) {
   for (const FileSegment &segment : *segments)
     must(segment.offset <= bytes.size() && segment.fileBytes <= bytes.size() - segment.offset);
   prefetchesItself(file);
-  std::vector<FileRange> ranges = frontRanges(file);
-  for (FileRange range : ranges)
+  AskedRanges ranges = frontRanges(file);
+  for (FileRange range : concat<const FileRange>(ranges.front, ranges.tail))
     must(range.begin < range.end && range.end <= bytes.size());
   StartModel model(deviceProfiles().front(), bytes.size(), *segments);
   model.execute();
   consumeError(loadProgram(bytes, *segments,
                            {[&](uint64_t address) { model.read(address); },
                             [&](uint64_t address) { model.write(address); },
-                            [&] { model.prefetch(ranges); }}));
+                            [&] { model.prefetch(ranges.front, ranges.tail); }}));
   model.counts();
   findInItself(bytes, *segments);
   walkThrough(file);

@@ -24,6 +24,8 @@ static void readInput(StringRef bytes) {
   FrontLink link(cantFail(parseStartupProfile("profile", profileText)), "profile", traits);
   link.addObject({MemoryBufferRef(bytes, "input.o"), "", false});
   link.finishPlanning();
+  link.beginTail();
+  link.awaitTail();
   link.script();
   link.script();
   FrontAccount &account = link.account();
