@@ -1,14 +1,7 @@
 /* Prefetches the front of the starting program before it is relocated, and the ranges of the
  * reading list beside it, or what was learnt of its starts, if that list says so.
  *
- * Relocation touches a good part of the front before any code of the program runs: a constructor
- * would come too late. But the dynamic linker relocates libraries before the program that needs
- * them, in glibc the last DT_NEEDED entry first, and calls their IFUNC resolvers. So this is a
- * resolver in a library that needs no other, and works with raw system calls. In a static program,
- * linked with the archive and -Wl,-u,frontload_prefetch_at_start, libc's start-up code calls it.
- *
- * musl refuses to load libraries with an IFUNC. There it is a constructor, which comes after
- * relocation but before main(): better than nothing, and `frontload-run` is better yet.
+ * resolver.c calls this, or before_main.c.
  */
 #include "apart.h"
 #include "base/system_calls.h"
@@ -182,33 +175,10 @@ static void prefetch_program(void) {
   prefetch_lists();
 }
 
-#ifdef __GLIBC__
-
-typedef void function(void);
-
-static void nothing(void) {}
-
-static function *resolve(void) {
-#ifdef __aarch64__
-  /* GNU ld makes two relocations here: of the pointer below, and of a jump that is never made. */
-  static bool was_asked;
-  if (was_asked)
-    return nothing;
-  was_asked = true;
-#endif
-  prefetch_program();
-  return nothing;
-}
-
-/* Never called. The pointer to it makes the dynamic linker resolve it. */
-__attribute__((visibility("hidden"), ifunc("resolve"))) function frontload_prefetch_at_start;
-
-__attribute__((used, retain)) static function *const wanted = frontload_prefetch_at_start;
-
-#else
-
-__attribute__((visibility("hidden"), constructor)) void frontload_prefetch_at_start(void) {
+void frontload_prefetch_own_front(void) {
+  static bool was_called; /* GNU ld for AArch64 has the resolver called twice */
+  if (was_called)
+    return;
+  was_called = true;
   prefetch_program();
 }
-
-#endif

@@ -50,6 +50,9 @@ void prefetch_tail(const char *path);
 /* prefetch_front() for the file at `path`, which may be of any kind. */
 int prefetch_path(const char *path, struct front *front);
 
+/* at_start.c: asks for the front of this program, the first time that it is called. */
+void frontload_prefetch_own_front(void);
+
 /* residency.c: whether pages of a file are in memory, found out without reading the file. */
 
 /* A file that is being probed: begin_look, any number of probes, end_look. */

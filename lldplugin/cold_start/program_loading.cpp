@@ -133,7 +133,7 @@ bool prefetchesItself(const LinkedFile &file) {
   if (!does)
     withElfObject(file.bytes, /*isLinked=*/true, [&](const auto &object) {
       does = any_of(object.symbols(), [&](const auto &symbol) {
-        return object.name(symbol) == "frontload_prefetch_at_start";
+        return object.name(symbol) == "frontload_prefetch_own_front";
       });
     });
   return does;

@@ -25,19 +25,19 @@ static Expected<std::vector<std::string>> prefetchArguments(const LinkOptions &o
   const OutputKind &output = options.kind;
   if (!options.traits.prefetches || output.isShared)
     return std::vector<std::string>();
-  bool isInside = options.prefetchesInside || output.dynamicLinker.empty();
-#ifdef __GLIBC__
-  // The library was built with the same libc as ld.frontload.
-  if (StringRef(output.dynamicLinker).contains("ld-musl"))
-    return createStringError("musl knows no IFUNC, and the library of this installation has one");
-#endif
+  bool isMusl = StringRef(output.dynamicLinker).contains("/ld-musl");
+  bool isInside = options.prefetchesInside || output.dynamicLinker.empty() || isMusl;
   Expected<std::string> library =
       findOwnLibrary(isInside ? StringRef(prefetchArchive) : "libfrontload-prefetch.so");
   if (!library)
     return library.takeError();
-  if (isInside)
-    return std::vector<std::string>{"-u", "frontload_prefetch_at_start", *library};
-  // Behind all other libraries, to be relocated first (instrument/prefetch/at_start.c).
+  if (isInside) {
+    std::vector<std::string> inside = {*library};
+    for (const std::string &symbol : prefetchSymbols(isMusl))
+      inside.insert(inside.end(), {"-u", symbol});
+    return inside;
+  }
+  // Behind all other libraries, to be relocated first (instrument/prefetch/resolver.c).
   return std::vector<std::string>{"--push-state", "--no-as-needed", *library, "--pop-state"};
 }
 

@@ -18,6 +18,13 @@ namespace frontload {
 
 /// The archive of the code that prefetches the front inside a program.
 constexpr llvm::StringLiteral prefetchArchive = "libfrontload-prefetch.a";
+/// What a program has of it, for -u: a constructor; and an IFUNC, which comes earlier, but musl
+/// loads nothing that has one (instrument/prefetch/resolver.c).
+inline std::vector<std::string> prefetchSymbols(bool isMusl) {
+  if (isMusl)
+    return {"frontload_prefetch_before_main"};
+  return {"frontload_prefetch_before_main", "frontload_prefetch_at_start"};
+}
 
 /// Where a library of ours is: beside the folder that this program was built or installed to.
 llvm::Expected<std::string> findOwnLibrary(llvm::StringRef name);

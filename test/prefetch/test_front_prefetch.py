@@ -166,8 +166,14 @@ def test_a_missing_library_is_named(tmp_path, run, parts, flags, name):
     assert out.read_text() == "precious"
 
 
-def test_what_musl_would_not_start_is_refused(tmp_path, run, parts):
-    """musl loads no library with an IFUNC: the link is refused, not the start of the program."""
-    result = run(LD_FRONTLOAD, "-dynamic-linker", "/lib/ld-musl-x86_64.so.1", parts.object,
-                 "-e", "part0", "--front-prefetch", parts.profile, "-o", tmp_path / "out", code=2)
-    assert "musl" in result.stderr and not (tmp_path / "out").exists()
+@needs("program:musl-gcc")
+@pytest.mark.parametrize("kind", ["-pie", "-static"])
+def test_a_program_of_musl_has_it_inside(tmp_path, run, parts, asked, kind):
+    """musl loads no library with an IFUNC."""
+    path = tmp_path / "program"
+    (tmp_path / "ld").symlink_to(LD_FRONTLOAD)
+    # musl-gcc names the loader of static programs as well, which lld believes.
+    static = ["-Wl,--no-dynamic-linker"] if kind == "-static" else []
+    run("musl-gcc", f"-B{tmp_path}", kind, *static, parts.main, parts.object,
+        f"-Wl,{parts.profile},--front-always,--front-prefetch", "-o", path)
+    assert asked(path) == noted.pieces(0, front_end(path))

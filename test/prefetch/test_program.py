@@ -15,7 +15,7 @@ from abilities import need, needs
 from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
 from frontload.reading.listing import MAP, File, ReadingList, Touch
-from noted import BLOCKS, COLD, INSTRUMENT, MIB, PAGE, PT_NOTE, WARM, requests
+from noted import BLOCKS, COLD, MIB, PAGE, PT_NOTE, WARM, requests
 from process_1 import process_1
 
 NOBODY = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
@@ -227,14 +227,11 @@ def test_by_preload(program, asked, library, preloadable):
 
 
 @needs("program:musl-gcc")
-def test_musl(tmp_path, program, asked, run):
-    """With musl, which knows no IFUNC, a constructor does it."""
-    files = [file for room in ("base", "prefetch") for file in (INSTRUMENT / room).glob("*.c")]
-    own = tmp_path / "libmusl-prefetch.so"
-    run("musl-gcc", "-shared", "-nostdlib", "-O2", "-ffreestanding", "-fno-stack-protector",
-        "-fno-tree-loop-distribute-patterns", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden",
-        f"-I{INSTRUMENT}/prefetch/include", f"-I{INSTRUMENT}", *files, "-Wl,-z,defs", "-o", own)
-    made = program("-Wl,--no-as-needed", own, f"-Wl,-rpath,{tmp_path}", compiler="musl-gcc")
+@pytest.mark.parametrize("kind", ["-pie", "-static"])
+def test_musl(program, asked, archive, kind):
+    """musl calls no IFUNC's resolver, and loads nothing with one: a constructor does it."""
+    made = program(kind, "-Wl,-u,frontload_prefetch_before_main", archive, "-Wl,--gc-sections",
+                   compiler="musl-gcc")
     assert asked(made) == made.pieces()
 
 

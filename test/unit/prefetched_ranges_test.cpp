@@ -128,9 +128,9 @@ TEST(AProgramPrefetchesItself, IfItsSymbolsSayIt) {
                                "}]\nSymbols: [{Name: " + symbol + "}]\n"),
          {}});
   };
-  EXPECT_TRUE(prefetches("frontload_prefetch_at_start"));
+  EXPECT_TRUE(prefetches("frontload_prefetch_own_front"));
   EXPECT_FALSE(prefetches("frontload_prefetch"));
-  EXPECT_FALSE(prefetches("frontload_prefetch_at_start", ", ShSize: 0x1800000000"));
+  EXPECT_FALSE(prefetches("frontload_prefetch_own_front", ", ShSize: 0x1800000000"));
 }
 
 // A damaged file is no reason to crash, and no range is outside of it.

@@ -106,6 +106,17 @@ def test_the_linker_of_the_build(tmp_path, program, build, flag):
     assert "order" not in said or text["cold"] not in between
 
 
+@needs("program:musl-gcc")
+@pytest.mark.parametrize("linker", ["--prefetch", "--own-linker"])
+def test_a_program_of_musl(tmp_path, program, linker):
+    """musl starts nothing with an IFUNC, and may not know packed relocations: with each linker, the
+    program runs, and has the code that asks for its front inside."""
+    said = program(MODES[1], "--prefetch", linker, "musl-gcc", "-O0", "app.c", "-o", "app")
+    assert PACKED not in said
+    check_run(tmp_path / "app")
+    assert "frontload_prefetch_before_main" in Image(tmp_path / "app").symbols
+
+
 def test_another_linker_without_names_or_ranges(tmp_path, program, build):
     """A stale profile fails the link, as it does with a front, and leaves no output. Whatever else
     keeps the ranges out does not."""

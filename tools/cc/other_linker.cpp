@@ -34,20 +34,26 @@ static std::unique_ptr<MemoryBuffer> open(StringRef path) {
   return file ? std::move(*file) : nullptr;
 }
 
-/// The first line that a compiler prints for `question`; empty if it fails.
+/// The first line that a compiler prints for `questions`, and in `told` what it says on stderr;
+/// both empty if it fails.
 static std::string ask(ArrayRef<const char *> compiler, const CompilerCommand &command,
-                       StringRef question) {
-  SmallString<128> answer;
+                       ArrayRef<StringRef> questions, std::string *told = nullptr) {
+  SmallString<128> answer, errors;
   if (sys::fs::createTemporaryFile("frontload", "answer", answer))
     return "";
   FileRemover remover(answer);
+  if (sys::fs::createTemporaryFile("frontload", "errors", errors))
+    return "";
+  FileRemover errorsRemover(errors);
   SmallVector<StringRef> words(compiler.begin(), compiler.end());
   llvm::append_range(words, command.choices);
-  words.push_back(question);
+  llvm::append_range(words, questions);
   ErrorOr<std::string> program = sys::findProgramByName(words.front());
-  std::optional<StringRef> streams[] = {"", StringRef(answer), ""};
+  std::optional<StringRef> streams[] = {"", StringRef(answer), StringRef(errors)};
   if (!program || sys::ExecuteAndWait(*program, words, /*Env=*/std::nullopt, streams))
     return "";
+  if (auto text = open(errors); text && told)
+    *told = text->getBuffer().str();
   auto text = open(answer);
   return text ? text->getBuffer().split('\n').first.str() : "";
 }
@@ -123,11 +129,13 @@ static bool canPack(const OtherLinker &linker, StringRef libc) {
 bool addForOtherLinker(const OwnOptions &options, const CompilerCommand &command,
                        ArrayRef<const char *> words, StringRef profile, StringRef why,
                        Additions &additions) {
-  std::optional<OtherLinker> linker = linkerOf(ask(words, command, "-Wl,--version"));
+  std::string told; // with -v, the words that the linker is called with
+  std::optional<OtherLinker> linker = linkerOf(ask(words, command, {"-v", "-Wl,--version"}, &told));
+  bool isMusl = StringRef(told).contains("/ld-musl");
   const std::string note = orEmpty(findOwnLibrary("note.o"));
   if (note.empty() || !linker)
     return false;
-  auto room = open(note), start = open(ask(words, command, "-print-file-name=crt1.o"));
+  auto room = open(note), start = open(ask(words, command, {"-print-file-name=crt1.o"}));
   if (!room || !start || !isSameMachine(room->getBuffer(), start->getBuffer()))
     return false;
   std::vector<std::string> added;
@@ -148,21 +156,20 @@ bool addForOtherLinker(const OwnOptions &options, const CompilerCommand &command
     forLinker("--plugin-opt=min-match=0"); // the note is judged
     added.push_back("an order of sections");
   }
-  auto libc = open(ask(words, command, "-print-file-name=libc.so.6"));
-  if (libc && !command.libraries.isStatic && canPack(*linker, libc->getBuffer())) {
+  auto libc = open(ask(words, command, {"-print-file-name=libc.so.6"}));
+  if (libc && !isMusl && !command.libraries.isStatic && canPack(*linker, libc->getBuffer())) {
     additions.flags.insert(additions.flags.end(), {"-z", "pack-relative-relocs"});
     added.push_back("packed relative relocations");
   }
   additions.flags.push_back(note);
   added.push_back("a note");
-  bool isStatic = command.libraries.isStatic;
+  bool isInside = isMusl || command.libraries.isStatic;
   std::string library =
-      orEmpty(findOwnLibrary(isStatic ? StringRef(prefetchArchive) : "libfrontload-prefetch.so"));
-  if (!library.empty() && options.wantsPrefetch && !command.isShared && libc) {
-    if (isStatic) {
-      forLinker("-u");
-      forLinker("frontload_prefetch_at_start");
-    }
+      orEmpty(findOwnLibrary(isInside ? StringRef(prefetchArchive) : "libfrontload-prefetch.so"));
+  if (!library.empty() && options.wantsPrefetch && !command.isShared && (libc || isMusl)) {
+    for (const std::string &symbol :
+         isInside ? prefetchSymbols(isMusl) : std::vector<std::string>())
+      forLinker("--undefined=" + symbol);
     forLinker("--push-state");
     forLinker("--no-as-needed");
     additions.flags.push_back(library);

@@ -12,7 +12,7 @@
  *
  * Link with -lfrontload-prefetch, the .so or the .a. A program linked with the .so (or with the .a
  * and -Wl,-u,frontload_prefetch_at_start) also prefetches its own front when it starts, if it has
- * one.
+ * one. With musl, it is the .a and -Wl,-u,frontload_prefetch_before_main.
  */
 #pragma once
 
