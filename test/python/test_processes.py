@@ -162,3 +162,11 @@ def test_signals_are_handed_on_but_for_a_terminals():
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         assert process.wait() == 9
+
+
+def test_a_command_runs_where_setpriv_cannot_end_it_with_us(tmp_path, monkeypatch):
+    """busybox has a program of that name that knows less."""
+    (tmp_path / "setpriv").write_text('#!/bin/sh\n[ "$1" != --pdeathsig ] && exec "$@"\n')
+    (tmp_path / "setpriv").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert not processes.ending_with_us()
