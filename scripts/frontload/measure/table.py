@@ -74,7 +74,8 @@ def machine(measurement: Measurement) -> str:
     lines = [f"{host['kernel']}, {host['processor']} ({_processors(host)})"]
     for place in measurement.places.values():
         ahead, device = place["read_ahead_kib"], place["device"]
-        lines.append(place["file_system"] + (f" on {device['name']}" if device else "")
+        name = device["name"] if device else None  # none: no /sys
+        lines.append(place["file_system"] + (f" on {name}" if name else "")
                      + (f", readahead {ahead} KiB" if ahead is not None else ""))
     return printable("; ".join(dict.fromkeys(lines)))
 
