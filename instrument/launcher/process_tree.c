@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,8 +92,14 @@ static void visit_children(pid_t thread, void *argument) {
 
 void for_each_child(pid_t process, void (*visit)(pid_t child, void *argument), void *argument) {
   char path[64];
+  struct stat status;
+  struct Visit each = {visit, argument};
   snprintf(path, sizeof path, "/proc/%d/task", process);
-  for_each_number(path, visit_children, &(struct Visit){visit, argument});
+  /* A folder has a link for each folder in it, and two more. */
+  if (stat(path, &status) == 0 && status.st_nlink == 3)
+    visit_children(process, &each);
+  else
+    for_each_number(path, visit_children, &each);
 }
 
 struct Found {

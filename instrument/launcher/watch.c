@@ -32,7 +32,7 @@ enum {
 
 struct process {
   pid_t pid;
-  int folder;                            /* /proc/PID */
+  int folder, memory_file;               /* /proc/PID, and statm there */
   uint64_t size, memory, memory_at_look; /* in pages: mapped, mapped files in memory */
   bool is_visible; /* its paths are ours, and it is not the launcher any more */
 };
@@ -108,7 +108,11 @@ static void add_process(pid_t pid, void *watch) {
   snprintf(path, sizeof path, "/proc/%d", pid);
   const int folder = inside->count < MAX_PROCESSES ? open(path, O_DIRECTORY | O_CLOEXEC) : -1;
   if (folder >= 0)
-    inside->processes[inside->count++] = (struct process){.pid = pid, .folder = folder};
+    inside->processes[inside->count++] = (struct process){
+        .pid = pid,
+        .folder = folder,
+        .memory_file = openat(folder, "statm", O_RDONLY | O_CLOEXEC),
+    };
 }
 
 bool watch_begin(struct watch *watch, pid_t command, const char *started, const char *program,
@@ -286,10 +290,8 @@ static bool is_visible(struct watch *watch, const struct process *process) {
 static bool sample(struct watch *watch, struct process *process) {
   char text[128] = "";
   uint64_t size = 0;
-  const int file = openat(process->folder, "statm", O_RDONLY | O_CLOEXEC);
-  if (read(file, text, sizeof text - 1) > 0)
+  if (pread(process->memory_file, text, sizeof text - 1, 0) > 0)
     sscanf(text, "%" SCNu64 " %*u %" SCNu64, &size, &process->memory);
-  close(file);
   if (size && size != process->size)
     process->is_visible = is_visible(watch, process);
   process->size = size;
@@ -305,6 +307,7 @@ size_t watch_sample(struct watch *watch) {
     struct process *process = &inside->processes[i];
     if (!sample(watch, process)) {
       close(process->folder);
+      close(process->memory_file);
       *process = inside->processes[--inside->count];
     } else if (process->is_visible) {
       const uint64_t before = process->memory_at_look;
