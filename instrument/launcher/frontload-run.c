@@ -193,7 +193,7 @@ static void tellObstacle(const char *thing, const char *obstacle) {
 static void learn(const char *command, const struct device_kind *device, bool takesHome) {
   char found[PATH_MAX];
   const char *program = find_command(command, getenv("PATH"), found);
-  struct start start = {&learnt, program, getpid(), takesHome, verbose};
+  struct start start = {&learnt, program, getpid(), device, takesHome, verbose};
   if (!program || !find_learnt_list(&learnt, program, environ)) {
     tellObstacle(command, "it cannot be run, or neither XDG_STATE_HOME nor HOME names a folder");
     return;
@@ -215,8 +215,9 @@ static void learn(const char *command, const struct device_kind *device, bool ta
 }
 
 /* --watch: a program that has asked for its list itself (prefetch/at_start.c). */
-static int watch(pid_t process, const char *program, bool takesHome) {
-  struct start start = {&learnt, program, process, takesHome, verbose};
+static int watch(pid_t process, const char *program, const struct device_kind *device,
+                 bool takesHome) {
+  struct start start = {&learnt, program, process, device, takesHome, verbose};
   const int error = find_learnt_list(&learnt, program, environ) ? learn_prepare(&learnt) : ENOENT;
   if (error)
     fprintf(stderr, "frontload-run: error: %s: cannot be learnt: %s\n", program, strerror(error));
@@ -313,7 +314,7 @@ int main(int argc, char **argv) {
   if (!*command)
     return usageError("", "no command was given");
   if (watched)
-    return watch(watched, *command, takesHome);
+    return watch(watched, *command, device, takesHome);
   /* The command runs even if our messages have no reader. */
   struct sigaction ofCommand;
   const struct sigaction ignored = {.sa_handler = SIG_IGN};

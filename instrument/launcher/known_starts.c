@@ -25,6 +25,7 @@ bool known_starts_count(struct known_starts *known) {
                                     (uint64_t)(stat.majflt + stat.cmajflt)};
     return stat.state == 'D';
   }
+  known->faults = (struct faults){0, 0};
   if (process_stat(known->parent, &stat))
     known->faults = (struct faults){(uint64_t)stat.cminflt - known->others.minor,
                                     (uint64_t)stat.cmajflt - known->others.major};

@@ -20,7 +20,7 @@ struct known_starts {
   struct faults kinds[MAX_KINDS]; /* the newest first; the first without a fault ends them */
   uint64_t alike;                 /* starts like these kinds since the list was written */
   struct faults others;           /* of other children of the parent */
-  struct faults faults;           /* of this start */
+  struct faults faults;           /* of this start; none if they are unknown */
 };
 
 /* At the beginning of a start. */

@@ -26,10 +26,9 @@ enum {
   MAX_WEIGHT = 8,
   PROBES = 8,
   STALE_SECONDS = 60, /* after this time, a writer is taken for dead */
-  SHARE = 600,        /* looks take FIXED_NS, and 1 / SHARE of the start's duration */
+  READ_AHEAD = 32,    /* pages that the kernel reads for a page fault, by default */
 };
-#define FIXED_NS (2 * NS_PER_MS)
-#define MAX_PAUSE_NS (32 * NS_PER_MS)
+#define MAX_PAUSE_NS (999 * NS_PER_MS)
 /* After this time without anything new, a start is over. */
 #define QUIET_NS (2000 * NS_PER_MS)
 #define MAX_NS (60000 * NS_PER_MS)
@@ -37,10 +36,9 @@ enum {
 struct learner {
   const struct start *start;
   struct known_starts kinds;
-  bool is_whole; /* nothing was touched after the last look, as far as samples tell */
-  bool has_all;  /* nor was there more than a page fault in 128 */
+  struct faults looked_at; /* at the last look that saw all */
+  bool has_all;            /* after that was at most one page fault in 128 */
   unsigned looks;
-  uint64_t looked_at;           /* the minor faults at the last look */
   uint64_t seen, fresh, listed; /* pages: of this start, of it alone, of the new list */
   unsigned starts;
 };
@@ -52,47 +50,38 @@ static int64_t own_ns(void) {
 }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Watches until the end of the start. The pauses between samples, and looks, grow with its age. */
+/* Watches until the end of the start. The pauses between samples grow with its age, and a look is
+ * due when the mapped pages have become an eighth more. */
 static void watch_start(struct learner *learner, struct watch *watch) {
   const int64_t begin = now_ns();
-  int64_t last = begin, grown = begin, looked = 0, last_look = begin, age = 0;
+  int64_t now = begin, grown = begin;
+  struct known_starts *kinds = &learner->kinds;
   struct pollfd end = {(int)SYS(pidfd_open, learner->start->command, 0), POLLIN, 0};
-  uint64_t memory = 0, growth = 0;
-  for (bool is_over = false; !is_over && age < MAX_NS;) {
-    const int64_t pause = age < 16 * NS_PER_MS ? NS_PER_MS : least(age / 16, MAX_PAUSE_NS);
+  uint64_t memory = 0;
+  for (bool is_over = false; !is_over && now - begin < MAX_NS; now = now_ns()) {
+    const int64_t pause = least(NS_PER_MS + (now - begin) / 16, MAX_PAUSE_NS);
     if (ppoll(&end, 1, &(struct timespec){.tv_nsec = pause}, NULL) > 0) {
       end.fd = -1;
-      known_starts_count(&learner->kinds);
+      known_starts_count(kinds);
     }
     if (!watch_sample(watch))
       break;
-    last = now_ns();
-    age = last - begin;
     if (watch->memory != memory)
-      grown = last;
+      grown = now_ns();
     memory = watch->memory;
-    growth = watch->growth;
-    is_over = last - grown > QUIET_NS && !known_starts_count(&learner->kinds);
-    /* The less of the budget is left, the more must be new. */
-    const int64_t price = learner->looks ? looked / learner->looks : 0;
-    const int64_t left = FIXED_NS + age / SHARE - looked + 4 * price;
-    const bool is_due = left > 0 && last - last_look >= least(age / 4, 64 * price) &&
-                        (int64_t)growth * 32 * left >= (int64_t)memory * price;
-    if (growth && (is_due || is_over)) {
-      looked -= own_ns();
+    is_over = now_ns() - grown > QUIET_NS && !known_starts_count(kinds);
+    if (watch->growth && (is_over || watch->growth * 8 >= memory)) {
+      known_starts_count(kinds);
       watch_look(watch);
-      looked += own_ns();
       ++learner->looks;
-      last_look = last;
-      growth = 0;
-      known_starts_count(&learner->kinds);
-      learner->looked_at = learner->kinds.faults.minor;
+      if (poll(&end, 1, 0) == 0) /* a process that ends meanwhile shows a part */
+        learner->looked_at = kinds->faults;
     }
   }
-  const uint64_t faults = learner->kinds.faults.minor;
-  learner->is_whole =
-      learner->looks && growth * 32 <= memory && (now_ns() - last) * 8 <= last - begin;
-  learner->has_all = learner->is_whole && faults - learner->looked_at <= faults / 128;
+  if (end.fd >= 0)
+    known_starts_count(kinds);
+  const uint64_t faults = kinds->faults.minor, before = learner->looked_at.minor;
+  learner->has_all = before && faults >= before && faults - before <= faults / 128;
 }
 
 /* Digits of an ELF file's build-id, or "-"; allocated. */
@@ -171,6 +160,51 @@ static void take_old(struct learner *learner, struct watch *watch, bool watches)
   SYS(munmap, all.begin, all.end - all.begin + 1);
 }
 
+/* Takes a file's pages that are in the page cache, but were neither seen nor listed nor read along
+ * in a gap of the list, for seen; unless more than `max` of them were not read around seen ones:
+ * these are of another program. */
+static void take_cached_of(struct learner *learner, struct seen_file *file, uint64_t max) {
+  const struct device_kind *device = learner->start->device;
+  const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  unsigned char *cached = calloc(file->page_count, 1);
+  uint64_t far = 0;
+  struct stat status;
+  struct look look;
+  begin_look(&look, fd);
+  if (cached && fstat(fd, &status) == 0) {
+    if (!device)
+      device = device_kind_of(fd, &status);
+    const uint64_t gap = learner->starts ? device->max_gap / WATCH_PAGE : 0;
+    const uint64_t around = learner->starts ? 0 : READ_AHEAD;
+    for (uint64_t page = 0, end; page < file->page_count; page = end + 1) {
+      for (end = page; end < file->page_count && !file->pages[end];)
+        ++end;
+      if (end - page > gap &&
+          residency_of_range(&look, page * WATCH_PAGE, (end - page) * WATCH_PAGE, cached + page))
+        for (uint64_t each = page + around; each + around < end; ++each)
+          far += cached[each] & 1;
+    }
+    for (uint64_t page = 0; far <= max && page < file->page_count; ++page)
+      if (cached[page] & 1)
+        file->pages[page] |= WATCH_SEEN;
+  }
+  end_look(&look);
+  free(cached);
+  close(fd);
+}
+
+/* The page cache outlives a process: it has the pages that were touched after the last look. Other
+ * pages there were read around touched ones, and leave the list again. The kernel answers only for
+ * files of this user. */
+static void take_cached(struct learner *learner, struct watch *watch) {
+  const struct faults *end = &learner->kinds.faults, *look = &learner->looked_at;
+  const uint64_t late = end->minor ? end->major - look->major : look->major;
+  const bool is_told = late && late < MAX_LIST && sysconf(_SC_PAGESIZE) == WATCH_PAGE;
+  for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
+    if (is_told && file->pages && file->mapped)
+      take_cached_of(learner, file, late * READ_AHEAD);
+}
+
 /* Makes new weights of old ones. */
 static void weigh(struct learner *learner, struct watch *watch) {
   for (struct seen_file *file = watch->files; file < watch->files + watch->count; ++file)
@@ -204,7 +238,10 @@ static void write_pages(struct learner *learner, struct watch *watch, uint8_t mi
     for (uint64_t page = 0; file->pages && page < file->page_count; ++page)
       all += file->pages[page] >= min_weight;
   /* The list served a start that touched few other pages. */
-  known_starts_write(&learner->kinds, learner->is_whole && learner->fresh * 32 <= learner->seen,
+  const struct faults *faults = &learner->kinds.faults;
+  known_starts_write(&learner->kinds,
+                     learner->looks && learner->fresh * 32 <= learner->seen &&
+                         faults->major * 64 <= faults->minor,
                      to);
   fprintf(to, "runs %u\n", learner->starts + 1);
   /* Evenly: of `all` pages, those with the odd multiples of all / 16 before them. */
@@ -305,6 +342,7 @@ static int write_list(struct learner *learner, struct watch *watch) {
   if (fd < 0)
     return errno;
   take_old(learner, watch, false);
+  take_cached(learner, watch);
   weigh(learner, watch);
   for (uint8_t min_weight = 1; min_weight <= MAX_WEIGHT; ++min_weight) {
     FILE *to = open_memstream(&text, &size);

@@ -79,3 +79,6 @@ bool look_has_read(const struct look *look);
 
 /* residency_of() without starting a read: only for the caller's own files, and slower. */
 enum residency residency_left_alone(struct look *look, uint64_t offset);
+
+/* The same for whole pages from `offset` on: bit 0 of each page's byte. False if that is untold. */
+bool residency_of_range(struct look *look, uint64_t offset, uint64_t size, unsigned char *pages);

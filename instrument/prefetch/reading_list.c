@@ -297,8 +297,7 @@ static int is_rotating(dev_t device) {
   return -1;
 }
 
-/* The kind of an open file's device, by its file system and the kernel's settings of its disk. */
-static const struct device_kind *device_kind_of(int fd, const struct stat *status) {
+const struct device_kind *device_kind_of(int fd, const struct stat *status) {
   /* include/uapi/linux/magic.h of the kernel, and fs/smb/client for CIFS */
   enum { FUSE = 0x65735546, NFS_MAGIC = 0x6969, NINE_P = 0x01021997 };
   static const uint32_t CIFS = 0xff534d42;

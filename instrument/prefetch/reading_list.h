@@ -21,6 +21,8 @@ struct device_kind {
 
 /* The kind of this name, or NULL. */
 const struct device_kind *device_kind_named(const char *name);
+/* The kind of an open file's device, by its file system and the kernel's settings of its disk. */
+const struct device_kind *device_kind_of(int fd, const struct stat *status);
 
 /* Whether all ranges of a list are in memory, judged by the places in its header lines `probe`.
  * `learns`, if given, is set if there is a line `learn` before them, which ends the look. Waits for

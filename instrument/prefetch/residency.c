@@ -30,12 +30,16 @@ static void map(struct look *look) {
     look->mapping = mapping;
 }
 
+bool residency_of_range(struct look *look, uint64_t offset, uint64_t size, unsigned char *pages) {
+  if (!look->cannot_map)
+    map(look);
+  return look->mapping && SYS(mincore, look->mapping + offset, size, pages) == 0;
+}
+
 /* If pages are larger than MIN_PAGE, mincore may refuse the address: RESIDENCY_UNTOLD. */
 enum residency residency_left_alone(struct look *look, uint64_t offset) {
   unsigned char page;
-  if (!look->cannot_map)
-    map(look);
-  if (!look->mapping || SYS(mincore, look->mapping + (offset & -(uint64_t)MIN_PAGE), 1, &page) != 0)
+  if (!residency_of_range(look, offset & -(uint64_t)MIN_PAGE, 1, &page))
     return RESIDENCY_UNTOLD;
   return page & 1 ? RESIDENT : NOT_RESIDENT;
 }
