@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Tells main() that the command could not be run. */
+/* Tells main() that there is no need to ask: the command could not be run, or is to be watched. */
 bool listWasAskedFor;
 
 /* `stack` is what the kernel gives a program: argc, argv, NULL, the environment, NULL. */
@@ -42,8 +42,16 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
   if (learns) {
     char found[PATH_MAX];
     const char *program = find_command(*argument, folders, found);
-    if (!program || !find_learnt_list(&learnt, program, environment) ||
-        look_at_learnt_list(&learnt) != LEARNT)
+    if (!program || !find_learnt_list(&learnt, program, environment))
+      return;
+    const enum learnt state = look_at_learnt_list(&learnt);
+    if (state == TO_ASK_FOR) {
+      struct front front;
+      prefetch_path(program, &front);
+      reading_list_ask_apart(learnt.path, device, NULL);
+      listWasAskedFor = true;
+    }
+    if (state != LEARNT)
       return;
   } else if (path) {
     const int resident = reading_list_is_resident(path, NULL);

@@ -33,7 +33,7 @@
 const char toolName[] = "frontload-run";
 static bool verbose;
 static bool foundAny;
-/* early_start.c has asked for the list, and then could not run the command. */
+/* early_start.c has asked for the list, and did not run the command. */
 extern bool listWasAskedFor;
 
 static void tell(const char *path, const struct front *front, int error) {
@@ -199,14 +199,14 @@ static void learn(const char *command, const struct device_kind *device, bool ta
     return;
   }
   const int error = learn_prepare(&learnt);
-  const int resident = error ? -error : reading_list_is_resident(learnt.path, NULL);
+  const int resident = error || listWasAskedFor ? -1 : reading_list_is_resident(learnt.path, NULL);
   if (resident == 0)
     prefetch(program);
   if (resident >= 0)
     listPath = learnt.path;
   if (listPath)
     askForList(device);
-  else
+  else if (!listWasAskedFor)
     askForFronts(program);
   if (error)
     tellObstacle(learnt.path, strerror(error));
@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
   sigaction(SIGPIPE, &ignored, &ofCommand);
   char found[PATH_MAX];
   const char *program;
-  if (learns && !listWasAskedFor)
+  if (learns)
     learn(*command, device, takesHome);
   else if (listPath && !listWasAskedFor)
     askForList(device);

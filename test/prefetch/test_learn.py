@@ -235,6 +235,18 @@ def test_the_next_start_asks_for_it(learn, lists):
         assert listing.read(path).runs == 1
 
 
+@needs("pid-namespace")
+def test_the_list_is_asked_for_once(learn, lists, strace, tmp_path):
+    """By one process, before the process that learns begins."""
+    log, program = tmp_path / "calls", Path(shutil.copy("/bin/true", tmp_path / "program"))
+    learn(program, options=["--learn"])
+    (path,) = lists()
+    os.utime(path, (0, 0))
+    trace = (strace, "-f", "-o", log, "-etrace=prctl,preadv2", "-einject=preadv2:error=EAGAIN")
+    learn(program, options=["--learn"], prefix=trace)
+    assert re.findall(r'PR_SET_NAME, "frontload-(\w+)"', log.read_text()) == ["list", "learn"]
+
+
 @needs("pid-namespace", "eviction")
 def test_pages_that_were_touched_at_the_end(learn, lists, tmp_path):
     """They are in the page cache, though the process has no page table any more."""
