@@ -52,13 +52,13 @@ class TraceWriter:
                  word_size: int = 8, machine: int = 62, major: int = 1, minor: int = 0,
                  header_size: int = 128, slot_size: int = 16, recorder: int = 2, pid: int = 1,
                  next_slot: int | None = None, dropped: int = 0, done: int = 0, forked: int = 0,
-                 run: int = 0, role: bytes = b"") -> bytes:
+                 run: int = 0, role: bytes = b"", failed: int = 0) -> bytes:
         if byte_order is None:
             byte_order = 1 if self.order == "<" else 2
-        header = struct.pack(self.order + "8sBBHHHIIIIQQBB6xQ32s", magic, byte_order, word_size,
+        header = struct.pack(self.order + "8sBBHHHIIIIQQBBB5xQ32s", magic, byte_order, word_size,
                              machine, major, minor, header_size, slot_size, recorder, pid,
                              len(self.slots) if next_slot is None else next_slot, dropped, done,
-                             forked, run, role)
+                             forked, failed, run, role)
         return header.ljust(128, b"\0") + b"".join(self.slots)
 
     def write(self, path: Path, **header) -> Path:

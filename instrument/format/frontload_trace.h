@@ -1,11 +1,12 @@
-/* The Frontload trace format, version 1.4: what one process recorded.
+/* The Frontload trace format, version 1.5: what one process recorded.
  *
  * A recorder writes a trace (instrument/runtime inside the program, instrument/tracer and
  * instrument/valgrind beside it), and scripts/frontload/profile/trace.py reads it. Only this header
  * declares the format. It is plain C because the runtime includes it and may use nothing else.
  *
  * A trace is a shared file mapping that is valid after every single store: a process that is killed
- * at any point leaves a readable trace. Nothing is written "at the end".
+ * at any point leaves a readable trace. Nothing is written "at the end" but `failed`, which no
+ * reader needs.
  *
  *   byte 0                      header, FRONTLOAD_TRACE_HEADER_SIZE bytes
  *   byte header_size + 16 * i   slot i of the stream, 16 bytes each, to the end of the file
@@ -83,7 +84,7 @@
   "\x89"                                                                                           \
   "FLT\r\n\x1a\n"
 #define FRONTLOAD_TRACE_MAJOR 1
-#define FRONTLOAD_TRACE_MINOR 4
+#define FRONTLOAD_TRACE_MINOR 5
 #define FRONTLOAD_TRACE_HEADER_SIZE 128
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
 #define FRONTLOAD_GRANULE 16  /* bytes of data whose first touch is one event */
@@ -126,7 +127,9 @@ struct frontload_trace_header {
   uint64_t dropped_events; /*  40  first touches that found no room (the earliest are kept) */
   uint8_t startup_done;    /*  48  1 once recording was ended on purpose (startup done, --until) */
   uint8_t forked;          /*  49  1 if a recorded process of the same run has forked it */
-  uint8_t unused[6];       /*  50  zero */
+  uint8_t failed;          /*  50  since 1.5: 1 if the process had an exit status other than 0, or a
+                                   signal ended it that dumps core; 0: not, or not known */
+  uint8_t unused[5];       /*  51  zero */
   uint64_t run;            /*  56  since 1.2: the number of the run; 0: not known */
   char role[FRONTLOAD_ROLE_SIZE]; /*  64  since 1.3: ASCII, then zeros; empty: none */
   uint8_t reserved[32];           /*  96  zero */

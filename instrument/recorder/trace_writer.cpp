@@ -5,17 +5,21 @@
 #include "base/text.h"
 #include "diagnostics.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 
+#include <array>
 #include <climits>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -197,6 +201,19 @@ void TraceWriter::addEvent(frontload_record_kind kind, uint32_t module, uint64_t
     ++droppedCount;
     writeAt(offsetof(frontload_trace_header, dropped_events), &droppedCount, sizeof droppedCount);
   }
+}
+
+/// Servers are ended by other signals, after a good start.
+static bool isCrash(int signal) {
+  constexpr std::array crashes = {SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                                  SIGFPE,  SIGSEGV, SIGSYS,  SIGXCPU, SIGXFSZ};
+  return is_contained(crashes, signal);
+}
+
+void TraceWriter::ended(pid_t process, int status) {
+  uint8_t failed = WIFEXITED(status) ? WEXITSTATUS(status) != 0 : isCrash(WTERMSIG(status));
+  if (process == pid && failed && (state == State::open || state == State::full))
+    writeAt(offsetof(frontload_trace_header, failed), &failed, sizeof failed);
 }
 
 void TraceWriter::markStartupDone() {

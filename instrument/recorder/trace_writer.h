@@ -92,6 +92,8 @@ public:
   /// Records a first touch. `kind` is a kind of event.
   void addEvent(frontload_record_kind kind, uint32_t module, uint64_t address, pid_t thread);
   void markStartupDone();
+  /// Records how a process ended, if the trace is its own: `status` is a wait status.
+  void ended(pid_t process, int status);
   /// The run of a process that this one forks.
   TraceRun forkedRun() const { return {run.number, true, run.role}; }
   const std::string &role() const { return run.role; }

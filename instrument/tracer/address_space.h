@@ -95,6 +95,7 @@ public:
   /// The process must be let go.
   bool isOfTracer() const { return mainProgram->isTracer(); }
   void markStartupDone() { trace.markStartupDone(); }
+  void ended(pid_t process, int status) { trace.ended(process, status); }
 
 private:
   struct Module {

@@ -21,9 +21,11 @@
 using namespace llvm;
 using namespace frontload;
 
-Loading::Loading(TraceFolder &traces, ArrayRef<std::string> modules, std::string untilFunction,
-                 bool blocksWanted)
+Loading::Loading(TraceFolder &traces, ArrayRef<std::string> modules, std::string onlyProgram,
+                 std::string untilFunction, bool blocksWanted)
     : folder(traces), until(std::move(untilFunction)), wantsBlocks(blocksWanted) {
+  if (!onlyProgram.empty())
+    only = {std::move(onlyProgram)};
   for (const std::string &name : modules)
     wanted.push_back({name});
 }
@@ -176,6 +178,10 @@ Expected<std::shared_ptr<AddressSpace>> Loading::begin(pid_t process, const std:
                                 "debugger or LeakSanitizer does, and a process has one tracer");
     return space;
   }
+  if (only && !(*program)->isNamed(only->name))
+    return nullptr;
+  if (only)
+    only->wasSeen = true;
   plant(*space, process, *program, (*vector)[AT_ENTRY] - (*program)->entry);
   // The kernel has mapped the loader too.
   if (followsLibraries() && (*vector)[AT_BASE] != 0)
@@ -236,6 +242,8 @@ void Loading::warnAboutUnseen() const {
   for (const WantedModule &module : wanted)
     if (!module.wasSeen)
       warning("--module=" + module.name + ": no recorded program loaded it");
+  if (only && !only->wasSeen)
+    warning("--program=" + only->name + ": no process executed it");
   if (!until.empty() && !untilSeen)
     warning("--until=" + until + ": no recorded program has a function of this name");
 }

@@ -16,12 +16,14 @@ namespace frontload {
 
 class Loading {
 public:
-  /// `modules`: file names, sonames or paths of libraries that are recorded too.
-  Loading(TraceFolder &traces, llvm::ArrayRef<std::string> modules, std::string untilFunction,
-          bool blocksWanted);
+  /// `modules`: file names, sonames or paths of libraries that are recorded too. `onlyProgram`: the
+  /// file name or path of the program that is recorded; empty: each.
+  Loading(TraceFolder &traces, llvm::ArrayRef<std::string> modules, std::string onlyProgram,
+          std::string untilFunction, bool blocksWanted);
 
   /// The program that `process` is about to begin, with its breakpoints planted. Null if it cannot
-  /// be recorded. Its role is the one in its environment, or `formerRole`.
+  /// be recorded, or is another than --program. Its role is the one in its environment, or
+  /// `formerRole`.
   std::shared_ptr<AddressSpace> execute(pid_t process, const std::string &formerRole);
 
   bool followsLibraries() const { return !wanted.empty(); }
@@ -35,7 +37,7 @@ public:
   /// A thread has stopped at the entry or exit of a system call. `call` is kept in between.
   void systemCall(pid_t thread, AddressSpace &space, Call &call);
 
-  /// Warns of names in --module and --until that were never seen.
+  /// Warns of names in --module, --program and --until that were never seen.
   void warnAboutUnseen() const;
 
 private:
@@ -54,6 +56,7 @@ private:
     bool wasSeen = false;
   };
   std::vector<WantedModule> wanted;
+  std::optional<WantedModule> only; // --program
   std::string until;
   bool wantsBlocks;
   bool untilSeen = false; // a program with the function of --until

@@ -19,6 +19,11 @@ static cl::opt<bool>
                  cl::desc("Record basic blocks, too, of code that was compiled with "
                           "-fbasic-block-address-map"));
 
+static cl::opt<std::string>
+    programOption("program", cl::cat(recorderOptions()), cl::value_desc("name"),
+                  cl::desc("Record only processes of the program with this file name or path, "
+                           "whatever else the command runs"));
+
 static constexpr char overview[] =
     "frontload-trace [options] -- COMMAND [ARGUMENT...]\n\n"
     "Runs a command and records which functions it and the programs it starts enter, in order of\n"
@@ -34,6 +39,8 @@ examples:
   frontload-trace --output=app.fltrace -- ./app --version
   # also record those of a library, until the program is ready
   frontload-trace --module=libapp.so.1 --until=serve_requests -- ./server
+  # record the program in all processes of its test suite
+  frontload-trace --program=app -o 'traces/%p.fltrace' -- make check
 
 exit status:
   2      the options are wrong
@@ -72,7 +79,7 @@ static int record(char **arguments, OutputPattern pattern) {
   if (command.pid < 0)
     return fail(systemError("fork", "cannot start the command"));
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
-  Loading loading(folder, moduleOption, untilOption, blocksOption);
+  Loading loading(folder, moduleOption, programOption, untilOption, blocksOption);
   std::optional<double> seconds;
   if (forOption.getNumOccurrences())
     seconds = forOption;

@@ -93,7 +93,8 @@ void Tracer::handOnContinue() {
 void Tracer::changed(pid_t id, int status) {
   if (!WIFSTOPPED(status)) {
     unclaimed.erase(id);
-    threads.erase(id);
+    if (auto ended = threads.extract(id); !ended.empty() && ended.mapped().space)
+      ended.mapped().space->ended(id, status);
     if (id == command)
       commandStatus = status;
     return;
@@ -240,7 +241,8 @@ void Tracer::resume(pid_t id, int signal) {
   }
   if (thread.space && !std::exchange(thread.isWatched, true))
     arch::watchReads(id, thread.space->watchedPlaces());
-  ptrace(loading.followsLibraries() ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
+  bool seesCalls = thread.space && loading.followsLibraries();
+  ptrace(seesCalls ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
 }
 
 /// From now on every thread that stops is let go (see resume); those that run are made to stop.

@@ -90,6 +90,8 @@ def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
     assert record.options() == [f"--output={tmp_path}/100%%/%m.%p.fltrace", "--module=a.so",
                                 "--module=b.so", "--until=ready", "frontload-trace"]
     assert len(trace.find(tmp_path / "100%")) == 1
+    record("--program", "app", "--", "true")
+    assert record.options()[1:] == ["--program=app", "frontload-trace"]
     record("--data", "-o", "out", "--module", "a.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/out/%m.%p.fltrace", "--module=a.so",
                                 "--until=ready", "frontload-valgrind"]

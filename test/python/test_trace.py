@@ -165,3 +165,12 @@ def test_the_role_of_a_process_is_read(tmp_path):
     for role in (b"two words", b"\x1b[31m", b"\xc3\xa9", b"x" * 32):
         with pytest.raises(BadData, match=r"not a role.*\(at byte 64\)"):
             trace.read(writer.write(tmp_path / "t", minor=3, role=role))
+
+
+def test_the_end_of_a_process_is_read(tmp_path):
+    """A trace tells since 1.5 that its process failed; after a whole startup, that is no failure of
+    the startup."""
+    writer = TraceWriter().module(1, "/app").event(1)
+    for minor, done, expected in (5, 0, True), (5, 1, False), (4, 0, False):
+        path = writer.write(tmp_path / "t", minor=minor, done=done, failed=1)
+        assert trace.read(path).failed is expected

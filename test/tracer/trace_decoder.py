@@ -31,6 +31,7 @@ class Trace:
     startup_done: bool
     dropped: int
     role: str
+    failed: bool
     modules: dict[int, Module] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)  # of the events
@@ -53,11 +54,12 @@ def decode(path: Path, wanted_recorder: int = TRACER, kind_of_trace: type = Trac
     assert data[:8] == b"\x89FLT\r\n\x1a\n"
     order, word, machine, major, minor = struct.unpack_from("<BBHHH", data, 8)
     header_size, slot_size, recorder, pid, slots, dropped = struct.unpack_from("<IIIIQQ", data, 16)
-    assert (order, word, major, minor) == (1, 8, 1, 4) and machine in (62, 183, 243)
+    assert (order, word, major, minor) == (1, 8, 1, 5) and machine in (62, 183, 243)
     assert (header_size, slot_size, recorder) == (128, 16, wanted_recorder)
     assert data[48] in (0, 1) and data[49] in (0, 1) and any(data[56:64])
-    assert not any(data[50:56] + data[96:128])
-    trace = kind_of_trace(pid, data[48] == 1, dropped, data[64:96].rstrip(b"\0").decode())
+    assert data[50] <= (recorder == TRACER) and not any(data[51:56] + data[96:128])
+    trace = kind_of_trace(pid, data[48] == 1, dropped, data[64:96].rstrip(b"\0").decode(),
+                          data[50] == 1)
     is_runtime = recorder == RUNTIME
     assert len(data) >= 128 + 16 * slots or is_runtime
     slot = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from frontload.auto.own_libraries import SEARCHED
 from frontload.auto.programs import file_of
-from frontload.base import processes
+from frontload.base import processes, tools
 from frontload.base.errors import Failure
 from frontload.base.processes import Result
 from frontload.base.scratch import scratch_folder
@@ -52,9 +52,7 @@ class Workload:
     def run(self, binary: str, before: Sequence[str] = (), **options) -> Result:
         """Runs the command with this build of the program, below `before` if that is given.
         `options` are those of processes.run."""
-        # Without the variable for our own tools.
-        environment = {name: value for name, value in (os.environ | dict(self.environment)).items()
-                       if name != "FRONTLOAD_BINDIR"}
+        environment = tools.environment_of_user() | dict(self.environment)
         with named_as(self.called, binary) as path:
             command = [*before, *self.command(path)]
             # Under its usual name, so that its messages about itself are the same.

@@ -41,6 +41,11 @@ def tool(name: str) -> Path:
     return found
 
 
+def environment_of_user() -> dict[str, str]:
+    """Our environment without the variable for our own tools, for the user's commands."""
+    return {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
+
+
 def failure_of(name: str, code: int, said: str, note: str = "please report this") -> Failure:
     """The error and the note that our program `name` printed as it failed. If it printed nothing:
     that it died, with `note`."""

@@ -31,7 +31,7 @@ MAGIC = b"\x89FLT\r\n\x1a\n"
 MAJOR = 1
 HEADER_SIZE = 128
 SLOT_SIZE = 16
-_HAS_RUNS, _HAS_ROLES, _HAS_PARTS = 2, 3, 4  # the minor versions that added them
+_HAS_RUNS, _HAS_ROLES, _HAS_PARTS, _HAS_ENDS = 2, 3, 4, 5  # the minor versions that added them
 
 FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
 GRANULE = 16  # bytes: the resolution of DATA and CODE
@@ -39,7 +39,7 @@ _EVENTS = (FUNCTION, DATA, BLOCK, CODE)
 _MAIN = 1  # module flag
 
 # The fields of struct frontload_trace_header, up to the reserved bytes.
-_HEADER = "8sBBHHHIIIIQQBB6xQ32s"
+_HEADER = "8sBBHHHIIIIQQBBB5xQ32s"
 _NEXT_SLOT_AT, _STARTUP_DONE_AT, _ROLE_AT = 32, 48, 64  # of these fields, in the header
 _BYTE_ORDERS = {1: "<", 2: ">"}
 _KIND_SHIFT = 56
@@ -80,6 +80,7 @@ class Trace:
     forked: bool = False  # by another process of the run
     role: str = ""  # the user's name for processes of this kind; or empty
     tells_parts: bool = False  # it has parts of granules of code, which tell basic blocks apart
+    failed: bool = False  # before its startup was over, with an error status or a crash
 
     @property
     def main(self) -> Module | None:
@@ -113,6 +114,7 @@ class _Header:
     forked: bool
     role: str
     tells_parts: bool
+    failed: bool
 
 
 def find(folder: os.PathLike[str] | str) -> list[Path]:
@@ -187,7 +189,7 @@ def _read_header(stream: BinaryIO, path: os.PathLike[str] | str) -> _Header:
     if order is None:
         raise _damaged(path, f"byte order {start[8]} is neither 1 (little) nor 2 (big)", offset=8)
     (_, _, word_size, _, major, minor, header_size, slot_size, _, pid, next_slot, dropped,
-     _, forked, run, role) = struct.unpack_from(order + _HEADER, start)
+     startup_done, forked, failed, run, role) = struct.unpack_from(order + _HEADER, start)
     if major != MAJOR:
         raise BadData(path, f"trace format {major} is not {MAJOR}, which this frontload reads",
                       offset=12, note="read it with the frontload that recorded it, or a newer one")
@@ -204,7 +206,7 @@ def _read_header(stream: BinaryIO, path: os.PathLike[str] | str) -> _Header:
     if role and not is_role(role):
         raise _damaged(path, f"its role is {NO_ROLE}", offset=_ROLE_AT)
     return _Header(order, header_size, next_slot, dropped, pid, run, bool(forked), role,
-                   minor >= _HAS_PARTS)
+                   minor >= _HAS_PARTS, minor >= _HAS_ENDS and bool(failed and not startup_done))
 
 
 def _count_slots(stream: BinaryIO, path: os.PathLike[str] | str, header: _Header) -> int:
@@ -291,4 +293,4 @@ def _assemble(path: str, header: _Header, modules: dict[int, Module], events: np
                  (events["word"][known] >> _KIND_SHIFT).astype(np.uint8),
                  (events["word"][known] & _ADDRESS_MASK).astype(np.uint64),
                  owners[known], header.dropped, int(np.count_nonzero(~known)), header.pid,
-                 header.run, header.forked, header.role, header.tells_parts)
+                 header.run, header.forked, header.role, header.tells_parts, header.failed)

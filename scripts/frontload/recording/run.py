@@ -20,29 +20,32 @@ def pattern_in(folder: Path) -> str:
 
 
 def recorder(pattern: str, *, data: bool = False, blocks: bool = False,
-             modules: Sequence[str] = (), until: str | None = None,
+             modules: Sequence[str] = (), program: str | None = None, until: str | None = None,
              role: str | None = None) -> list[str]:
-    """The prefix that runs a command and records it. The recorder of data always records basic
-    blocks."""
+    """The prefix that runs a command and records it, or only the processes of a program in it. The
+    recorder of data always records basic blocks."""
     options = [f"--module={name}" for name in modules]
+    if program:
+        options.append(f"--program={program}")
     if until:
         options.append(f"--until={until}")
     if role:
         options.append(f"--role={role}")
     if blocks and not data:
         options.append("--blocks")
-    program = "frontload-valgrind" if data else "frontload-trace"
-    return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]
+    tool = tools.tool("frontload-valgrind" if data else "frontload-trace")
+    return [str(tool), f"--output={pattern}", *options, "--"]
 
 
 def run(words: list[str], output: Path | str, diagnostics: Diagnostics, *, data: bool = False,
-        blocks: bool = False, modules: Sequence[str] = (), until: str | None = None,
-        role: str | None = None, ready: Ready | None = None) -> int:
-    """Records a command by breakpoints, in functions or `blocks`, or in valgrind with `data`;
-    returns its exit status. The recording ends when the command enters the function `until`. With
-    `ready` the command is ended at that event, or in that function, and the status is 0."""
+        blocks: bool = False, modules: Sequence[str] = (), program: str | None = None,
+        until: str | None = None, role: str | None = None, ready: Ready | None = None) -> int:
+    """Records a command, or only a `program` in it, by breakpoints, in functions or `blocks`, or in
+    valgrind with `data`; returns its exit status. The recording ends when the command enters the
+    function `until`. With `ready` the command is ended at that event, or in that function, and the
+    status is 0."""
     before = recorder(pattern_in(Path(output)), data=data, blocks=blocks, modules=modules,
-                      until=until, role=role)
+                      program=program, until=until, role=role)
     return _record(words, output, diagnostics, before=before, ready=ready,
                    has_end=until is not None)
 
@@ -63,8 +66,7 @@ def _record(words: list[str], output: Path | str, diagnostics: Diagnostics,
             ready: Ready | None = None, has_end: bool = False,
             variables: Mapping[str, str] = {}) -> int:
     folder = Path(output)
-    # Without the variable for our own tools, which is not for the recorded program.
-    environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
+    environment = tools.environment_of_user()
     is_new_folder = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -5,7 +5,7 @@ import argparse
 from frontload.base import errors, processes
 from frontload.base.ready import Ready
 from frontload.cli import ready_options
-from frontload.cli.arguments import command, file_only, role
+from frontload.cli.arguments import command, file_only, program_argument, role
 from frontload.cli.parser import Parser
 
 DESCRIPTION = """\
@@ -25,6 +25,8 @@ frontload record --all-files -o lists -- ./app --version
 frontload record --role renderer -o traces -- ./app --type=renderer
 # record a server until it enters a function
 frontload record --until serve_requests --timeout 60 -o traces-of-server -- ./server
+# record the program in all processes of its test suite
+frontload record --program app -o traces-of-suite -- make check
 """
 EXIT_STATUS = {"0": None, "65": None,
                "1": "the command's own status, or, instead of 0, no trace was written",
@@ -66,6 +68,9 @@ def make_parser() -> Parser:
     parser.add_argument("--module", metavar="NAME", action="append", default=[],
                         help="with trace or --data: also record this shared library; may be "
                         "repeated")
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
+                        help="with trace: record only processes of this program, by its name or "
+                        "path, whatever else the command runs")
     parser.add_argument("--role", metavar="NAME", type=role,
                         help="what the traces call the process, for `frontload profile --role`, "
                         "and those that it starts with no other FRONTLOAD_ROLE in their "
@@ -91,6 +96,9 @@ def run(args: argparse.Namespace) -> int:
     if args.recorder == "runtime" and (args.module or args.until):
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
+    if args.program and (args.data or args.recorder == "runtime" or args.all_files):
+        args.usage_error("--program is for --with trace; the other recorders record each program "
+                         "that the command runs")
     ready = ready_options.chosen(args, until=args.until)
     if args.all_files:
         if args.data or args.recorder == "runtime" or args.module or args.until or args.role:
@@ -102,7 +110,8 @@ def run(args: argparse.Namespace) -> int:
         return recording.run_with_runtime(words, args.output, messages, role=args.role,
                                           ready=ready)
     return recording.run(words, args.output, messages, data=args.data, blocks=args.blocks,
-                         modules=args.module, until=args.until, role=args.role, ready=ready)
+                         modules=args.module, program=args.program, until=args.until,
+                         role=args.role, ready=ready)
 
 
 def _record_files(words: list[str], output: str, ready: Ready | None) -> int:
