@@ -220,6 +220,22 @@ def test_forked_children_are_part_of_their_run(link, profiled, tmp_path):
     assert profiled(*older)[0] == 2
 
 
+def test_runs_that_failed_count_as_one_together(link, profiled, tmp_path):
+    """Crashes and usage errors in a test suite have little weight, in any order, unless nothing
+    else ran."""
+    program = link()
+    bad = [program.trace(tmp_path / f"bad{run}", "main", name, minor=5, failed=1, run=run)
+           for run, name in enumerate(("f1", "f2", "f2"), 1)]
+    good = [program.trace(tmp_path / f"good{run}", "main", "f5", minor=5, run=run)
+            for run in range(4, 8)]
+    found = 5, [("main", 5, 0), ("f5", 4, 1), ("f1", 1, 1), ("f2", 1, 2)]
+    assert profiled(*bad, *good) == profiled(*reversed([*bad, *good])) == found
+    assert profiled(*bad) == (3, [("main", 3, 0), ("f2", 2, 1), ("f1", 1, 1)])
+    # The failures of another program are not compared with this one's.
+    other = TraceWriter().module(1, "/other").event(1).write(tmp_path / "o", minor=5, run=9)
+    assert profiled("--program", "app", *bad, other)[0] == 3
+
+
 @pytest.mark.parametrize(("contents", "code", "what"), [
     (b"hello\n", 65, "not a trace"),
     (b"frontload-startup-profile 2\nprogram app\nruns 1\nrubbish\tline\n", 65, ":4: "),

@@ -32,6 +32,7 @@ class Input:
     run: int = 0
     forked: bool = False
     pid: int = 0
+    failed: bool = False
     content: Trace | Profile | None = None
 
     @property
@@ -69,7 +70,7 @@ def of(path: str, content: Trace | Profile, weight: int = 1, keep: bool = False)
         return Input(path, weight, os.fsdecode(content.program), None, content=kept)
     main = content.main.name if content.main is not None else None
     return Input(path, weight, main, tuple(content.modules), content.has_data, content.role,
-                 content.run, content.forked, content.pid, kept)
+                 content.run, content.forked, content.pid, content.failed, kept)
 
 
 def expand(inputs: Iterable[tuple[str, int]], diagnostics: Diagnostics,
@@ -116,6 +117,17 @@ def in_runs(inputs: Iterable[Input]) -> list[list[Input]]:
     for together in found.values():
         together.sort(key=lambda each: (each.forked, each.pid, each.path))
     return list(found.values())
+
+
+def failed_as_one(runs: list[list[Input]], program: str) -> list[list[Input]]:
+    """The same runs, but those that failed, as usage errors and crashes do, are one run together,
+    unless all runs of the program did: a test suite may have more of them than of others."""
+    failed = [run for run in runs if run[0].failed]
+    others = [run for run in runs if not run[0].failed]
+    if not failed or not any(run[0].is_profile or run[0].module(program) for run in others):
+        return runs
+    return [*others, sorted((each for run in failed for each in run),
+                            key=lambda each: (each.run, each.forked, each.pid, each.path))]
 
 
 def _read(path: str) -> Trace | Profile:

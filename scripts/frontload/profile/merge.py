@@ -141,8 +141,8 @@ class Merger:
             self._binaries.link_map = self._map
         self._open_binaries(program)
         whole = _Part()
-        for part in self._shared(lambda some: self._sum_up(some, program),
-                                 reading.in_runs(self._inputs), "merging"):
+        runs = reading.failed_as_one(reading.in_runs(self._inputs), program)
+        for part in self._shared(lambda some: self._sum_up(some, program), runs, "merging"):
             whole.merge(part)
         for problem in whole.problems:
             with self._tolerance():
