@@ -290,3 +290,39 @@ def test_a_library_gets_a_profile(auto, build_folder):
     names = {name.name for name in made.touches}
     assert made.program == b"libparts.so.1"
     assert {b"start", b"part7"} <= names and b"part8" not in names
+
+
+CHECK = """
+check: app
+\t./app a; ./app a b; ./app fail; for number in $$(seq 9); do ./app f; done; false
+"""
+
+
+@needs("ptrace")
+def test_a_test_suite_trains_the_program(auto, run, source, tmp_path, monkeypatch):
+    """Each process of the program in it is a run. It fails, and that is no failure of auto. What
+    only failing runs touched, and the suite alone, are not all that a start touches."""
+    folder = auto_project.write(tmp_path / "project", "Makefile")
+    with open(folder / "Makefile", "a") as makefile:
+        makefile.write(CHECK)
+    app = auto_project.with_make(folder)
+    monkeypatch.chdir(folder)
+    document = auto(*QUICK, "--train", "make check", "--", "./app", "a", code=None)
+    assert document["trained_runs"] == 12 and document["missing"] == []
+    assert "make check: exit status 2, 12 runs of the program, 10 failed" in document["stderr"]
+    assert "frontload record -o traces --program app -- sh -c 'make check'" in [
+        line for step in document["advice"]["steps"] for line in step["lines"]]
+    made = profile.read(folder / "app.startup")
+    runs = {name.name: touch.runs for name, touch in made.touches.items()}
+    assert (made.runs, runs[b"main"], runs[b"part8"], runs[b"part7"]) == (103, 103, 1, 102)
+    run(app.with_name("app.front"), "a")
+
+
+@needs("ptrace")
+def test_a_suite_without_the_program_is_named(auto, app):
+    """The profile is the command's then."""
+    document = auto(*QUICK, "--train", "true", "--train", "exit 3", "--", app, code=None)
+    assert document["trained_runs"] == 0 and profile.read(f"{app}.startup").runs == 1
+    assert "exit 3: exit status 3, 0 runs of the program, 0 failed" in document["stderr"]
+    (missing,) = document["missing"]
+    assert missing["why"] == f"no process of {app} was recorded there"

@@ -45,6 +45,7 @@ class Training:
     data: bool = False
     prefetch: bool = False
     libraries: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()  # shell commands in which each process of the program is a run
 
     def words(self) -> list[str]:
         try:
@@ -67,7 +68,10 @@ class Training:
         return (*(["install -d -m 1777 traces"] if open_to_all else []), *(
             f"{below}{shlex.join(['frontload', 'record', *data, '-o', 'traces', *modules])} "
             f"{shlex.join([*self.options, '--'])} {command}".rstrip()
-            for data in ([], ["--data"])[:1 + self.data]))
+            for data in ([], ["--data"])[:1 + self.data]), *(
+            shlex.join(["frontload", "record", "-o", "traces", *modules, "--program",
+                        os.path.basename(*shlex.split(program)), "--", "sh", "-c", suite])
+            for suite in self.suites))
 
 
 @dataclass(frozen=True)

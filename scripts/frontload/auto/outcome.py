@@ -41,6 +41,7 @@ class Plan:
     profile: str  # the path to write it to
     output: str  # the path of the program with a front
     recordings: int = 3
+    training: tuple[str, ...] = ()  # shell commands, in which each process of the program is a run
     data: bool | None = None  # None: if valgrind is available
     modules: tuple[str, ...] = ()
     until: str | None = None  # a function
@@ -87,6 +88,7 @@ class Outcome:
     before: programs.Program
     after: programs.Program = field(init=False)
     names: int = 0
+    trained: int = 0  # runs in the training commands
     has_data: bool = False
     report: coverage.Report = field(init=False)
     comparisons: list[Comparison] = field(default_factory=list)

@@ -31,7 +31,7 @@ from frontload.elf import file as elf
 from frontload.measure import prediction
 from frontload.measure.conditions import WARM
 from frontload.measure.prediction import Document
-from frontload.profile import coverage, front_report, merge, trace
+from frontload.profile import coverage, front_report, inputs, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile.startup_profile import Profile
@@ -64,8 +64,13 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
         _refuse_another(plain, outcome)
         traces = scratch / "traces"
         outcome.has_data = _record(plan, plain, traces, outcome, diagnostics)
-        startup = _profile(plain, traces, link_map if outcome.has_data else None,
+        startup = _profile(plain, [traces], link_map if outcome.has_data else None,
                            diagnostics)
+        trained = scratch / "trained"
+        trained.mkdir()
+        if plan.training:
+            with _lacking(outcome, "a profile that is also for what --train starts"):
+                startup = _train(plan, startup, trained, outcome, diagnostics)
         startup.program = os.fsencode(os.path.basename(plan.program))
         outcome.names = len(startup.touches)
         written = scratch / "startup"
@@ -91,13 +96,13 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
             outcome.prediction = _predicted(own, after, mine, plain)
             outcome.alone = [each.copy() for each in outcome.on_disk() or ()]
         for module in plan.modules:
-            path = _write_library_profile(plan, module, traces, diagnostics)
+            path = _write_library_profile(plan, module, [traces, trained], diagnostics)
             outcome.libraries[module] = path
         libraries = scratch / "lib"
         libraries.mkdir()
         for library in plan.own_libraries:
             with _lacking(outcome, f"a front of {library.name}"):
-                _lay_out(plan, library, libraries, mine, traces, outcome, diagnostics)
+                _lay_out(plan, library, libraries, mine, [traces, trained], outcome, diagnostics)
         if plan.compare and plan.has_end:
             outcome.missing.append(Missing("whether both write the same", "the program does not "
                                            "end by itself", "compare by hand"))
@@ -148,11 +153,11 @@ def _far_apart(one: int, other: int) -> tuple[int, int]:
     return (one, one) if abs(one - other) <= _OF_LINKER else (one, other)
 
 
-def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path], traces: Path,
-             outcome: Outcome, diagnostics: Diagnostics) -> None:
+def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path],
+             recorded: Sequence[Path], outcome: Outcome, diagnostics: Diagnostics) -> None:
     """Links a library with a front into `folder`, if that makes the program's start cheaper."""
     diagnostics.step(f"linking {library.name} with a front")
-    library.profile = _write_library_profile(plan, library.name, traces, diagnostics)
+    library.profile = _write_library_profile(plan, library.name, recorded, diagnostics)
     outcome.libraries[library.name] = library.profile
     output = str(folder / library.name)
     relink.link_to(library.link, output, Options(profile=library.profile,
@@ -169,10 +174,10 @@ def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path], t
         prediction.add(outcome.prediction, found)
 
 
-def _write_library_profile(plan: Plan, module: str, traces: Path,
+def _write_library_profile(plan: Plan, module: str, recorded: Sequence[Path],
                            diagnostics: Diagnostics) -> str:
     path = os.path.join(os.path.dirname(plan.profile), advice.profile_name(module))
-    files.write_if_changed(path, profile.to_bytes(_library_profile(module, traces, diagnostics)))
+    files.write_if_changed(path, profile.to_bytes(_library_profile(module, recorded, diagnostics)))
     return path
 
 
@@ -241,6 +246,34 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
     return True
 
 
+def _train(plan: Plan, startup: Profile, traces: Path, outcome: Outcome,
+           diagnostics: Diagnostics) -> Profile:
+    """The profile of the command, and of the program's processes in the training commands, which
+    run the program that the build made. They may fail: suites have known failures."""
+    tracer = recording.recorder(recording.pattern_in(traces), modules=_modules(plan),
+                                program=plan.program)
+    for command in plan.training:
+        earlier = set(trace.find(traces))
+        diagnostics.note(f"recording all that {command} starts of {plan.program}")
+        status = processes.run([*tracer, "sh", "-c", command],
+                               environment=tools.environment_of_user(), shown=True).status
+        runs = [each for path in trace.find(traces) if path not in earlier
+                for each in [inputs.look_at(str(path))] if not each.forked]
+        told = (f"{command}: exit status {status}, {errors.count(len(runs), 'run')} of the "
+                f"program, {sum(each.failed for each in runs)} failed")
+        (diagnostics.note if runs else diagnostics.warning)(told)
+        outcome.trained += len(runs)
+    if not outcome.trained:
+        raise Failure(f"no process of {plan.program} was recorded there",
+                      note="have --train start this file, which must have its symbols: a suite may "
+                      "test an installed or stripped program")
+    made = _profile(plan.program, [traces], None, diagnostics)
+    # Half of all runs are of the command, for its place in the front. Runs that failed, one of more
+    # than a hundred, are too few to decide the first tier (lldplugin/profile/tiers.cpp).
+    made.add(startup, -(-max(made.runs, 100) // startup.runs))
+    return made
+
+
 def _modules(plan: Plan) -> list[str]:
     return list(dict.fromkeys([*plan.modules, *(each.name for each in plan.own_libraries)]))
 
@@ -280,22 +313,22 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
                       code=EXIT_VERDICT, note="frontload info tells what this machine allows")
 
 
-def _profile(program: str, traces: Path, link_map: str | None,
+def _profile(program: str, folders: Sequence[Path], link_map: str | None,
              diagnostics: Diagnostics) -> Profile:
     merger = merge.Merger(program=program, link_map=link_map)
-    for path in trace.find(traces):
-        merger.add(str(path))
+    merger.add_all([(str(path), 1) for folder in folders for path in trace.find(folder)])
     made = merger.result()
     diagnostics.extend(merger.diagnostics)
     return made
 
 
-def _library_profile(module: str, traces: Path, diagnostics: Diagnostics) -> Profile:
+def _library_profile(module: str, folders: Sequence[Path], diagnostics: Diagnostics) -> Profile:
     """The profile of a library, which may be recorded under a name with more of its version."""
     name = os.path.basename(module)
-    recorded = next((each.path for path in trace.find(traces) for each in trace.read(path).modules
+    recorded = next((each.path for folder in folders for path in trace.find(folder)
+                     for each in trace.read(path).modules
                      if advice.profile_name(each.path) == advice.profile_name(name)), name)
-    made = _profile(os.path.basename(recorded), traces, None, diagnostics)
+    made = _profile(os.path.basename(recorded), folders, None, diagnostics)
     made.program = os.fsencode(name)
     return made
 

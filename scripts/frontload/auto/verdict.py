@@ -87,7 +87,7 @@ def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice, Training]:
     if os.path.basename(workload.called) != os.path.basename(plan.program):
         command = command.replace("{}", shlex.quote(workload.called))
     training = Training(command, plan.record_options(), outcome.has_data, plan.prefetch,
-                        tuple(each.path for each in plan.own_libraries))
+                        tuple(each.path for each in plan.own_libraries), plan.training)
     return folder, advice.advise(folder, plan.program, training), training
 
 
@@ -98,7 +98,8 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
     console.show(table)
     print()
     report = outcome.report
-    runs = count(plan.recordings * len(plan.workloads), "run")
+    runs = count(plan.recordings * len(plan.workloads), "run") + (
+        f", and {outcome.trained} of {' and '.join(plan.training)}" if outcome.trained else "")
     where = plan.program if replaced else plan.output
     lines = [
         f"link: {outcome.link.source}",
@@ -217,6 +218,7 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
         "before": asdict(outcome.before),
         "after": asdict(outcome.after),
         "names": outcome.names,
+        "trained_runs": outcome.trained,
         "check": {"names": report.names, "present": report.present, "placed": report.placed,
                   "left_out": report.left_out, "coverage": report.coverage,
                   "density": report.density, "front_bytes": report.front_size},

@@ -47,12 +47,15 @@ frontload auto --build 'make CC=clang' -- ./app --version
 frontload auto --link 'c++ main.o -o app' --no-data -- ./app
 # a program that a script starts, in more than one way
 frontload auto --program build/app --workload '{} --help' -- ./start-it.sh {} --fast
+# the same front also for all that the program's tests start
+frontload auto --train 'make check' -- ./app --version
 """
 EXIT_STATUS = {"1": "the program cannot be linked again; or it was, and too few names are in the "
                     "front, its output differs, or it is not worth it",
                "124": "the program was not ready in time"}
 ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the log of links to read without --link-log",
-               "TMPDIR": "where traces and the map are while auto works (default: /tmp)"}
+               "TMPDIR": "where traces and the map are while auto works (default: /tmp); "
+                         "--train needs room there for one trace of each process"}
 FILES = {"APP.startup": "the startup profile, beside the program; check it in",
          "APP.front": "the program with a front",
          "APP.front.lib": "the libraries of its build that gain by a front"}
@@ -114,6 +117,10 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
     recording = parser.add_argument_group("what is recorded")
     recording.add_argument("--recordings", metavar="N", type=count(1), default=3,
                            help="recorded runs of each command (default %(default)s)")
+    recording.add_argument("--train", metavar="COMMAND", action="append", default=[],
+                           help="also record each process of the program that this shell command "
+                           "starts, such as a test suite: the profile is then also for these; may "
+                           "be repeated")
     data = recording.add_mutually_exclusive_group()
     data.add_argument("--data", dest="data", action="store_true", default=None,
                       help="also record data, in valgrind (default: if valgrind is installed)")
@@ -158,9 +165,9 @@ def run(args: argparse.Namespace) -> int:
                      for text in args.workload)),
         profile=os.path.abspath(args.profile or f"{program}.startup"),
         output=os.path.abspath(args.output or f"{program}{programs.TRIED}"),
-        recordings=args.recordings, data=args.data, modules=tuple(args.module), until=args.until,
-        ready=ready, prefetch=args.prefetch, min_match=args.min_match,
-        min_coverage=args.min_coverage,
+        recordings=args.recordings, training=tuple(args.train), data=args.data,
+        modules=tuple(args.module), until=args.until, ready=ready, prefetch=args.prefetch,
+        min_match=args.min_match, min_coverage=args.min_coverage,
         runs=0 if args.no_measure else args.runs, device=device,
         beside=tuple(args.extra), compare=not args.no_compare,
         keep=args.keep,
