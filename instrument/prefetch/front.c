@@ -222,17 +222,13 @@ static int read_front(int fd, struct ranges *ranges, struct front *front) {
   return front->size ? 0 : -ENODATA;
 }
 
-/* Asks for ranges of `size` bytes, or for as many as the memory allows. */
-static int ask_for(int fd, struct ranges *ranges, uint64_t *size) {
-  int error = 0;
-  if (*size > SMALL_FRONT) {
-    cut_ranges(ranges,
-               memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * *size) / MEMORY_SHARE);
-    *size = size_of_ranges(ranges, ranges->count);
-  }
-  for (unsigned i = 0; i < ranges->count && !error; ++i)
-    error = prefetch_range(fd, &ranges->range[i]);
-  return error;
+/* Leaves as many of the ranges, of `size` bytes, as the memory allows. */
+static void leave_memory(struct ranges *ranges, uint64_t *size) {
+  if (*size <= SMALL_FRONT)
+    return;
+  cut_ranges(ranges,
+             memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * *size) / MEMORY_SHARE);
+  *size = size_of_ranges(ranges, ranges->count);
 }
 
 /* Whether the last page of the tail is not in memory. False where that is not told: a warm start
@@ -261,10 +257,18 @@ int prefetch_front(int fd, struct front *front) {
   const unsigned count = ranges.count;
   if (ranges.of_front < count)
     ranges.count = ranges.of_front;
-  error = ask_for(fd, &ranges, &front->asked);
+  leave_memory(&ranges, &front->asked);
+  for (unsigned i = 0; i < ranges.count && !error; ++i)
+    error = prefetch_range(fd, &ranges.range[i]);
   ranges.count = count;
   front->misses_tail = !error && front->asked == front->size && misses_tail(fd, &ranges);
   return error;
+}
+
+/* Waits until the page before an offset is in memory. */
+static void await_page(int fd, uint64_t end) {
+  char byte;
+  sys_pread(fd, &byte, 1, end - 1);
 }
 
 void prefetch_tail(const char *path) {
@@ -275,10 +279,21 @@ void prefetch_tail(const char *path) {
     return;
   SYS(setpriority, PRIO_PROCESS, 0, 19); /* SCHED_IDLE would get no turn on a busy machine */
   if (read_front(fd, &ranges, &front) == 0 && ranges.of_front < ranges.count) {
-    ranges.count -= ranges.of_front;
+    const unsigned first = ranges.of_front;
+    /* The device has one piece at most before it, whatever the program needs meanwhile. */
+    await_page(fd, ranges.range[first - 1].end);
+    ranges.count -= first;
     for (unsigned i = 0; i < ranges.count; ++i)
-      ranges.range[i] = ranges.range[ranges.of_front + i];
-    ask_for(fd, &ranges, &front.tail);
+      ranges.range[i] = ranges.range[first + i];
+    leave_memory(&ranges, &front.tail);
+    for (unsigned i = 0; i < ranges.count; ++i) {
+      struct range piece = {ranges.range[i].begin & -(uint64_t)MIN_PAGE, 0};
+      for (; piece.begin < ranges.range[i].end; piece.begin = piece.end) {
+        piece.end = smaller(ranges.range[i].end, piece.begin + LARGE_PIECE);
+        prefetch_range(fd, &piece);
+        await_page(fd, piece.end);
+      }
+    }
   }
   sys_close(fd);
 }

@@ -130,12 +130,15 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
     front->finishPlanning();
     laterScript = front->script();
     realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
-    front->beginTail(); // for which lld leaves a processor idle while it collects garbage
     if (front->linkTraits().mergesStrings)
       hotStrings = &front->hotStrings();
   }
   real(ctx);
   hotStrings = nullptr;
+  // Not before: until here hash() changes the hashes of names, too. lld now collects garbage, which
+  // leaves a processor idle.
+  if (front)
+    front->beginTail();
   if (front && placing.beginPicking(*front))
     windows =
         std::async(std::launch::async, [&] { return PlainWindows(*front, placing.awaitNames()); });

@@ -48,8 +48,8 @@ static std::variant<Refusal, FrontLink *> readLink(const std::string &path,
 }
 
 /// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note.
-/// The tail has so many bytes that even a start which needs none of it reads no more than without a
-/// front, of which the front saves `saved`. Returns the exit code.
+/// Even a start that needs nothing of the tail reads no more than without a front: the tail has
+/// half the bytes that the front saves by an estimate, `saved`. Returns the exit code.
 static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
                         uint64_t saved, std::optional<Front> &front) {
   StringRef contents(bytes.data(), bytes.size());
@@ -65,7 +65,7 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
                    "please report this; link without --startup-profile until it is fixed",
                    exitVerdict});
   front = *checked;
-  front->limitTail(saved);
+  front->limitTail(saved / 2);
   link.account().finishStrings();
   if (front->isMostlyUnnamed())
     warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +

@@ -4,12 +4,11 @@
 // refers to n sections, it leads to each of them with probability follow * p(u) / n^damping. These
 // are taken as independent.
 //
-// bench/heldout shows what that is worth. Measured on a 207 MB clang (bench/workloads/cc1), trained
-// with a C hello world and started with C++, <iostream>, and the same at -O2: 178 and 504 predicted
-// faults with a prefetched tail of 8 MB, 258 and 588 if the direct callees are as many bytes in the
-// order of the link. The numbers matter little: n to the power of 0.3 to 0.7, `follow` up to 0.95,
-// 3 to 10 steps, and 200 bytes added to each size stay within 5%. How much of a section's object is
-// touched, as a factor, makes it worse.
+// Measured on a 207 MB clang (bench/workloads/cc1), trained with a C hello world and started with
+// C++, <iostream>, and the same at -O2: 196 and 520 faults with a prefetched tail of 8 MB, 258 and
+// 588 if the direct callees are as many bytes in the order of the link. The numbers matter little:
+// a damping of 0.2 to 0.7, `follow` up to 0.95, 3 to 16 steps, and 200 bytes added to each size
+// stay within 5%. How much of a section's object is touched, as a factor, makes it worse.
 //
 //===----------------------------------------------------------------------===//
 

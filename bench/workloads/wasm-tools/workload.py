@@ -10,7 +10,7 @@ _COMMANDS = ("parse {file} -o {output}", "print {file}", "validate {file}", "dum
              "objdump {file}", "strip {file} -o {output}", "demangle {file} -o {output}",
              "metadata show {file}", "metadata add --name hello {file} -o {output}",
              "json-from-wast {file} -o {output}", "smith {file} -o {output}",
-             "mutate {file} -o {output}", "--help", "help component")
+             "--help", "help component")
 
 WORKLOAD = Workload(
     name="wasm-tools",

@@ -249,5 +249,6 @@ def has_capability(number: int) -> bool:
 def ending_with_us() -> list[str]:
     """The prefix of a command that must end with us, even by a signal that cannot be handled; empty
     without setpriv, or with busybox's, which does not know how."""
-    prefix = [shutil.which("setpriv") or "false", "--pdeathsig", "TERM", "--"]
-    return [] if run([*prefix, "true"]).status else prefix
+    setpriv = shutil.which("setpriv")
+    prefix = [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
+    return [] if prefix and run([*prefix, "true"]).status else prefix
