@@ -20,6 +20,7 @@ from frontload.faults.phases import Phase, Phases
 from frontload.faults.recording import Recording
 from frontload.faults.waits import Wait
 from frontload.machine import host as measure_host
+from frontload.measure.launcher import Sample
 from frontload.measure.on_device import OwnDevice
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
@@ -120,7 +121,7 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         "files": described,
         "processes": [{"pid": image.pid, "parent": image.parent, "command": image.name,
                        "start_ns": (image.start if number else zero) - zero,
-                       "end_ns": None if image.end is None else image.end - zero}
+                       "end_ns": _end(image.end, zero, sample)}
                       for number, image in enumerate(history.images)],
         "phases": _phases(found, history, waits, zero),
         "faults": _faults(history, place, zero) if seen else None,
@@ -187,6 +188,13 @@ def _waits(found: Sequence[Wait], zero: int) -> Waits:
     return _table(found, time_ns=lambda each: each.start - zero,
                   duration_ns=lambda each: each.end - each.start, reason=lambda each: each.reason,
                   process=lambda each: each.process, thread=lambda each: each.thread)
+
+
+def _end(end: int | None, zero: int, sample: Sample) -> int | None:
+    """When a process ended; None if only the signal that ends a program that is ready ended it."""
+    if end is None or (sample.ready and end - zero > sample.wall_ns):
+        return None
+    return end - zero
 
 
 def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero: int
