@@ -258,13 +258,17 @@ template <class ELFT> void LikelySections<ELFT>::place(uint32_t firstRank, bool 
     left -= size;
     ranks[number] = firstRank++;
   }
-  for (auto [scan, sections] : zip_equal(scans.all, byScan)) {
+  for (auto [i, scan, sections] : enumerate(scans.all, byScan)) {
     // The label before all code of an object is in the front if any of the code moves.
     if (scan.firstLabel && !scan.named.count(scan.firstLabel))
       continue;
-    for (auto [section, number] : sections)
-      if (ranks[number] != none && !scan.next.count(section))
-        scan.tail.try_emplace(section, Place{ranks[number], *classOf(nodes[number])});
+    for (auto [section, number] : sections) {
+      if (ranks[number] == none || scan.next.count(section))
+        continue;
+      // What has the same name may be of another class, or keep its place.
+      if (auto c = classOf({uint32_t(i), section, /*isFront=*/false}))
+        scan.tail.try_emplace(section, Place{ranks[number], *c});
+    }
   }
 }
 

@@ -220,6 +220,16 @@ TEST(Next, HasAllCopies) {
   EXPECT_EQ(s.find(".text.copy", 0)->rank, s.find(".text.copy", 1)->rank);
 }
 
+// Data that has the name of a likely function is not moved with it.
+TEST(Next, HasNothingOfAnotherClass) {
+  Searched s(functions({"hot"}), {Object().function("hot", {"both"}).function("both"),
+                                  Object()
+                                      .section(".data.both", "SHF_ALLOC, SHF_WRITE", {}, 16)
+                                      .symbol("both", "STT_OBJECT", ".data.both", false)});
+  s.expect(Found::Next, {".text.both"});
+  s.expect(Found::No, {".data.both"});
+}
+
 // Without training, constructors are where starts begin, in objects that are linked in any case.
 TEST(Untrained, BeginsWithConstructors) {
   const std::string object =
