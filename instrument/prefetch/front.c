@@ -231,8 +231,8 @@ static void leave_memory(struct ranges *ranges, uint64_t *size) {
   *size = size_of_ranges(ranges, ranges->count);
 }
 
-/* Whether the last page of the tail is not in memory. False where that is not told: a warm start
- * must not look for a process to ask. */
+/* Whether the last page of the tail is not in memory. False where the kernel does not tell: a warm
+ * start must not make a process for the tail. */
 static bool misses_tail(int fd, const struct ranges *ranges) {
   struct look look;
   if (ranges->of_front >= ranges->count)
@@ -280,7 +280,7 @@ void prefetch_tail(const char *path) {
   SYS(setpriority, PRIO_PROCESS, 0, 19); /* SCHED_IDLE would get no turn on a busy machine */
   if (read_front(fd, &ranges, &front) == 0 && ranges.of_front < ranges.count) {
     const unsigned first = ranges.of_front;
-    /* The device has one piece at most before it, whatever the program needs meanwhile. */
+    /* A page that the program needs meanwhile waits for one piece of the tail at most. */
     await_page(fd, ranges.range[first - 1].end);
     ranges.count -= first;
     for (unsigned i = 0; i < ranges.count; ++i)
