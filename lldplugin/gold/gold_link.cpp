@@ -67,7 +67,7 @@ static std::vector<ld_plugin_section> orderOf(const FrontLink &link, ArrayRef<co
 void GoldLink::tellOrder() {
   link.finishPlanning();
   link.beginTail();
-  link.awaitTail();
+  link.placeTail();
   std::vector<ld_plugin_section> constants, all = orderOf(link, handles, constants);
   ld_plugin_status status = linker.updateSectionOrder(all.data(), all.size());
   if (status == LDPS_OK && linker.uniqueSegment)

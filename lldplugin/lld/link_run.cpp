@@ -121,12 +121,8 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
     addObjects();
     // As late as possible: link-time optimization is over, and until here lld is busy with symbols,
     // mostly in one thread.
-    if (front->linkTraits().isUntrained && placing.sections.isKnown()) {
-      std::vector<StringRef> names;
-      for (const void *section : placing.sections.sections())
-        names.push_back(nameOf(section));
-      front->noteLinked(names);
-    }
+    if (front->linkTraits().isUntrained)
+      front->noteLinked(placing.gather());
     front->finishPlanning();
     laterScript = front->script();
     realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
@@ -137,11 +133,17 @@ void LinkRun::splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   hotStrings = nullptr;
   // Not before: until here hash() changes the hashes of names, too. lld now collects garbage, which
   // leaves a processor idle.
-  if (front)
-    front->beginTail();
-  if (front && placing.beginPicking(*front))
-    windows =
-        std::async(std::launch::async, [&] { return PlainWindows(*front, placing.awaitNames()); });
+  if (!front)
+    return;
+  ArrayRef<const char *> names = placing.gather();
+  front->beginTail(names);
+  if (names.empty())
+    return;
+  windows = std::async(std::launch::async, [=, this] { return PlainWindows(*front, names); });
+  placing.beginPicking(*front, [windows = windows, this] {
+    windows.wait(); // they read the placement
+    front->placeTail();
+  });
 }
 
 uint64_t LinkRun::hash(uint64_t real) { return hotStrings ? hotStrings->meet(real) : real; }
@@ -168,7 +170,6 @@ void LinkRun::placeSections(void *linkerScript) {
   if (!makesFront())
     return realProcessSectionCommands(linkerScript);
   calls::splitSections.require();
-  front->awaitTail();
   placing.begin(*front);
   std::future<uint64_t> saves;
   if (placing.isShort())

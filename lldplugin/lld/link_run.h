@@ -90,8 +90,8 @@ private:
   unsigned scriptDepth = 0;
   // lld keeps references into the next three.
   std::string script, laterScript, noteObject;
-  HotStrings *hotStrings = nullptr;  ///< while strings are cut
-  std::future<PlainWindows> windows; ///< if the sections of lld's list are being picked
+  HotStrings *hotStrings = nullptr;         ///< while strings are cut
+  std::shared_future<PlainWindows> windows; ///< if the sections of lld's list are being picked
 };
 
 /// Lets `run` take part in the next run of lld's driver, which it must outlive: defined with the

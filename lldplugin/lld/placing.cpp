@@ -44,22 +44,20 @@ void Placing::pick(const Placement &placement, ArrayRef<const void *> from) {
   });
 }
 
-bool Placing::beginPicking(const FrontLink &link) {
-  if (!sections.isKnown())
-    return false;
-  llvm::append_range(gathered, sections.sections());
-  picking = std::async(std::launch::async, [&] {
-    link.awaitTail();
-    for (const void *section : gathered)
+ArrayRef<const char *> Placing::gather() {
+  if (gathered.empty() && sections.isKnown())
+    for (const void *section : sections.sections()) {
+      gathered.push_back(section);
       names.push_back(nameOf(section).data());
-    pick(link.placement(), gathered);
-  });
-  return true;
+    }
+  return names;
 }
 
-ArrayRef<const char *> Placing::awaitNames() const {
-  picking.wait();
-  return names;
+void Placing::beginPicking(const FrontLink &link, std::function<void()> before) {
+  picking = std::async(std::launch::async, [&link, before, this] {
+    before();
+    pick(link.placement(), gathered);
+  });
 }
 
 /// Gives lld a list of the picked sections alone, sorted, and notes which of them are in the link.
@@ -91,6 +89,7 @@ void Placing::shortenList(const Placement &placement) {
 void Placing::begin(FrontLink &link) {
   front = &link.account();
   shortenList(link.placement());
+  link.placeTail(); // if no other thread has done it
 }
 
 std::vector<const char *> Placing::liveNames() const {

@@ -31,10 +31,10 @@ public:
   /// lld's list of all sections, to be found before lld places them.
   SectionList sections;
 
-  /// Begins to pick out the sections of the front, if lld's list is known. Returns whether it is.
-  bool beginPicking(const FrontLink &link);
-  /// Waits for that. Returns the names of all sections in the list.
-  llvm::ArrayRef<const char *> awaitNames() const;
+  /// Takes lld's list as it is now. Returns the names of its sections; none if it is not known.
+  llvm::ArrayRef<const char *> gather();
+  /// Begins to pick out the front's sections of the list that was taken; `before` comes first.
+  void beginPicking(const FrontLink &link, std::function<void()> before);
 
   /// lld begins to place sections, and has placed them. Between these calls it asks the next two.
   void begin(FrontLink &link);
@@ -90,10 +90,10 @@ private:
   void shortenList(const Placement &placement);
 
   FrontAccount *front = nullptr;   ///< while lld places sections
-  SectionList::Sections gathered;  ///< lld's list when the picking began
+  SectionList::Sections gathered;  ///< lld's list when it was taken
   std::vector<const char *> names; ///< of these sections
   std::vector<Picked> picked;
-  std::shared_future<void> picking;
+  std::future<void> picking;
   size_t numShort = 0;     ///< how many sections of lld's list are in the link, if it is short
   size_t numAsked = 0;     ///< for the current pattern
   bool hasChecked = false; ///< whether the two were compared, for the first pattern

@@ -74,19 +74,12 @@ std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   return found == objects.end() ? std::nullopt : std::optional(found->buffer);
 }
 
-void FrontLink::noteLinked(ArrayRef<StringRef> sections) {
-  std::vector<InputObject *> lazy;
-  for (InputObject &object : objects)
-    if (object.isLazy)
-      lazy.push_back(&object);
-  auto begin = [](const InputObject *object) { return object->buffer.getBufferStart(); };
-  llvm::sort(lazy, [&](const auto *a, const auto *b) { return begin(a) < begin(b); });
-  for (StringRef name : sections) {
-    auto after = llvm::partition_point(
-        lazy, [&](const InputObject *object) { return begin(object) <= name.data(); });
-    if (after != lazy.begin() && name.data() < (*std::prev(after))->buffer.getBufferEnd())
-      (*std::prev(after))->isLazy = false;
-  }
+void FrontLink::noteLinked(ArrayRef<const char *> names) {
+  std::vector<StringRef> buffers;
+  for (const InputObject &object : objects)
+    buffers.push_back(object.buffer.getBuffer());
+  for (auto [object, own] : zip_equal(objects, namesByObject(buffers, names)))
+    object.isLazy &= own.empty();
 }
 
 /// How many threads the linker may have.
@@ -102,17 +95,18 @@ void FrontLink::beginPlanning() {
 void FrontLink::awaitPlanner() {
   if (planner.joinable())
     planner.join();
-  awaitTail();
 }
 
-void FrontLink::beginTail() {
-  tail = std::async(numThreads() > 1 ? std::launch::async : std::launch::deferred,
-                    [this] { planned.addTails(startupSet.findTails()); });
+void FrontLink::beginTail(ArrayRef<const char *> linked) {
+  tail = std::async(numThreads() > 1 ? std::launch::async : std::launch::deferred, [=, this] {
+    return startupSet.findTails(linked.empty() ? NamesByObject()
+                                               : namesByObject(inputBytes, linked));
+  });
 }
 
-void FrontLink::awaitTail() const {
+void FrontLink::placeTail() {
   if (tail.valid())
-    tail.wait();
+    planned.addTails(tail.get());
 }
 
 void FrontLink::finishPlanning() {

@@ -53,9 +53,9 @@ public:
   /// The first ELF object that is in the link in any case, else the first one: it tells what kind
   /// of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
-  /// Of the objects that are linked only if needed, those that have one of the `sections` are. The
-  /// sections of other objects are not known to be in the link.
-  void noteLinked(llvm::ArrayRef<llvm::StringRef> sections);
+  /// Of the objects that are linked only if needed, those that have one of these names of sections
+  /// are.
+  void noteLinked(llvm::ArrayRef<const char *> names);
   /// The bytes of all objects that were planned with.
   llvm::ArrayRef<llvm::StringRef> inputs() const { return inputBytes; }
 
@@ -65,10 +65,11 @@ public:
 
   /// Waits for that, and finds the sections of objects that were added since, in all threads.
   void finishPlanning();
-  /// Begins to find what follows the front, after finishPlanning() and script(): placement()
-  /// changes until awaitTail() returns.
-  void beginTail();
-  void awaitTail() const;
+  /// Begins to find what follows the front, after finishPlanning() and script(). `linked` are the
+  /// names of all sections in the link, if they are known.
+  void beginTail(llvm::ArrayRef<const char *> linked = {});
+  /// Waits for that, and adds what was found to placement().
+  void placeTail();
   /// Waits for what has begun, for a link that ends before it plans any further.
   void awaitPlanner();
 
@@ -78,7 +79,7 @@ public:
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
-  /// Where each section goes; complete after awaitTail().
+  /// Where each section goes; complete after placeTail().
   const Placement &placement() const { return planned; }
   /// What became of it.
   FrontAccount &account() { return counted; }
@@ -103,7 +104,7 @@ private:
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
   std::thread planner;
-  std::shared_future<void> tail;
+  std::future<std::vector<StartupSections>> tail;
   StartupSet startupSet;
   Placement planned;
   FrontAccount counted;

@@ -7,11 +7,9 @@
 
 #pragma once
 
-#include "elf/elf_object.h"
 #include "plan/front_link.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include <utility>
 #include <vector>
 
 namespace frontload {
@@ -51,8 +49,6 @@ struct Piece {
   const PlannedSection *planned = nullptr; ///< of a startup section
   uint64_t address[2] = {};                ///< by layout
 };
-/// The name of a section, and its number among the names of a link.
-using NumberedName = std::pair<const char *, uint32_t>;
 
 /// The sections of a link that have contents.
 class LinkedSections {

@@ -40,7 +40,7 @@ static constexpr uint64_t oneOfCode = 4;
 static constexpr uint64_t maxLikelySize = 64 << 10;
 
 namespace {
-/// A section; or all its copies in several objects, of which a link keeps one.
+/// A section; or, if the linker does not tell which one it keeps, all its copies.
 struct Node {
   uint32_t scan, section; ///< of the first copy
   bool isFront;           ///< already in the startup set
@@ -51,9 +51,7 @@ template <class ELFT> class LikelySections {
 public:
   /// `c` is whether the startup set has all parts of functions that were split off as unlikely, and
   /// that a start touches.
-  LikelySections(ObjectScans<ELFT> &s, bool c)
-      : scans(s), knowsColdParts(c), byScan(s.all.size()), nameHashes(s.all.size()),
-        hits(s.all.size()), frontier(s.all.size()) {}
+  LikelySections(ObjectScans<ELFT> &s, bool c, const NamesByObject &linked);
   void spread(Reach reach);
   void place(uint32_t firstRank, bool isUntrained);
 
@@ -79,6 +77,9 @@ private:
 
   ObjectScans<ELFT> &scans;
   const bool knowsColdParts;
+  std::vector<BitVector> isLinked; ///< by section
+  /// The hash of each name that such a section defines, and the section.
+  std::vector<SmallVector<std::pair<uint32_t, uint32_t>, 0>> definitions;
   uint64_t frontBytes = 0;
   std::vector<Node> nodes;
   std::vector<DenseMap<uint32_t, uint32_t>> byScan; ///< nodes, by section
@@ -91,11 +92,36 @@ private:
 };
 } // namespace
 
+template <class ELFT>
+LikelySections<ELFT>::LikelySections(ObjectScans<ELFT> &s, bool c, const NamesByObject &linked)
+    : scans(s), knowsColdParts(c), isLinked(s.all.size()), definitions(s.all.size()),
+      byScan(s.all.size()), nameHashes(s.all.size()), hits(s.all.size()), frontier(s.all.size()) {
+  shareWork(s.numThreads, s.all.size(), [&](size_t i) {
+    const ObjectScan<ELFT> &scan = s.all[i];
+    if (!scan.object)
+      return;
+    isLinked[i].resize(scan.object->sections().size(), linked.empty());
+    if (!linked.empty() && linked[scan.number].empty())
+      return;
+    if (!linked.empty())
+      forEachNamed(*scan.object, linked[scan.number],
+                   [&](uint32_t section, uint32_t) { isLinked[i].set(section); });
+    for (const auto *symbols : {&scan.code, &scan.data})
+      for (GlobalSymbol symbol : *symbols) {
+        uint32_t section = scan.object->sectionOf(scan.object->symbols()[symbol.index]);
+        if (isLinked[i][section])
+          definitions[i].push_back({symbol.hash, section});
+      }
+  });
+}
+
 /// Begins with the startup set.
 template <class ELFT> void LikelySections<ELFT>::addFront() {
   DenseSet<uint64_t> seen;
   for (auto [i, scan] : enumerate(scans.all)) {
     for (auto [section, rank] : scan.startup) {
+      if (!isLinked[i][section])
+        continue;
       byScan[i][section] = uint32_t(nodes.size());
       // Of copies, one is enough.
       const auto &header = scan.object->sections()[section];
@@ -184,17 +210,14 @@ template <class ELFT> void LikelySections<ELFT>::gather() {
   }
   // Only the hashes are compared: a wrong section in the tail does no harm.
   shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
-    const ObjectScan<ELFT> &scan = scans.all[i];
     hits[i].found.clear();
-    for (const auto *symbols : {&scan.code, &scan.data})
-      for (GlobalSymbol symbol : *symbols) {
-        if (!wanted.mayContain(symbol.hash))
-          continue;
-        auto slot = byName.find(symbol.hash);
-        if (slot != byName.end() && slot->second >= firstNew)
-          hits[i].found.push_back(
-              {slot->second, scan.object->sectionOf(scan.object->symbols()[symbol.index])});
-      }
+    for (auto [hash, section] : definitions[i]) {
+      if (!wanted.mayContain(hash))
+        continue;
+      auto slot = byName.find(hash);
+      if (slot != byName.end() && slot->second >= firstNew)
+        hits[i].found.push_back({slot->second, section});
+    }
   });
   for (auto [i, of] : enumerate(hits))
     for (auto [number, section] : of.found) {
@@ -273,9 +296,10 @@ template <class ELFT> void LikelySections<ELFT>::place(uint32_t firstRank, bool 
 }
 
 template <class ELFT>
-void findLikely(ObjectScans<ELFT> &scans, const StartupProfile &profile, bool isUntrained) {
+void findLikely(ObjectScans<ELFT> &scans, const StartupProfile &profile,
+                const NamesByObject &linked, bool isUntrained) {
   // Untouched blocks of touched functions are as likely as calls.
-  LikelySections<ELFT> likely(scans, profile.knowsColdParts && !profile.hasBlocks);
+  LikelySections<ELFT> likely(scans, profile.knowsColdParts && !profile.hasBlocks, linked);
   likely.spread(isUntrained ? untrained : trained);
   likely.place(uint32_t(profile.entries.size()), isUntrained);
 }
@@ -306,7 +330,8 @@ template <class ELFT> void addConstructors(ObjectScan<ELFT> &scan) {
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void findLikely(ObjectScans<ELFT> &, const StartupProfile &, bool);                     \
+  template void findLikely(ObjectScans<ELFT> &, const StartupProfile &, const NamesByObject &,     \
+                           bool);                                                                  \
   template void noteStartup(ObjectScan<ELFT> &);                                                   \
   template void addConstructors(ObjectScan<ELFT> &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "profile/startup_profile.h"
+#include "startup_set/linked_names.h"
 #include "startup_set/object_scan.h"
 
 namespace frontload {
@@ -17,9 +18,11 @@ namespace frontload {
 /// Finds the most likely sections, ObjectScan::tail, in falling order of probability per byte. All
 /// others keep the order of the link, which has related functions together: all that startup can
 /// reach, ordered like this, takes half as many faults again. Their ranks begin behind those of the
-/// profile's entries. With `isUntrained`, the startup set says nothing of how large a tail may be.
+/// profile's entries. Only sections with `linked` names count, or all if that is empty. With
+/// `isUntrained`, the startup set says nothing of how large a tail may be.
 template <class ELFT>
-void findLikely(ObjectScans<ELFT> &scans, const StartupProfile &profile, bool isUntrained);
+void findLikely(ObjectScans<ELFT> &scans, const StartupProfile &profile,
+                const NamesByObject &linked, bool isUntrained);
 
 /// Notes the startup set of an object, where findLikely() begins: to be called before it gets data
 /// that only the loader touches.

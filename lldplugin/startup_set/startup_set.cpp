@@ -129,8 +129,8 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   }
   std::vector<StartupSections> result = sectionsIn(scans, unnamed, isIdle);
   auto kept = std::make_shared<ObjectScans<ELFT>>(std::move(scans));
-  tails.push_back([this, kept] {
-    findLikely(*kept, profile, isUntrained);
+  tails.push_back([this, kept](const NamesByObject &linked) {
+    findLikely(*kept, profile, linked, isUntrained);
     std::vector<StartupSections> tail(kept->all.size());
     for (auto [scan, sections] : zip_equal(kept->all, tail)) {
       addSections(sections, scan, scan.tail, Region::Next, /*named=*/false);
@@ -150,15 +150,15 @@ std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, uns
     withElfType(first->buffer.getBuffer(),
                 [&]<class ELFT>() { result = findIn<ELFT>(objects, numThreads); });
   else
-    tails.push_back([empty = result] { return empty; });
+    tails.push_back([empty = result](auto &) { return empty; });
   numObjects += uint32_t(objects.size());
   return result;
 }
 
-std::vector<StartupSections> StartupSet::findTails() {
+std::vector<StartupSections> StartupSet::findTails(const NamesByObject &linked) {
   std::vector<StartupSections> result(numWithTails);
   for (const auto &find : std::exchange(tails, {}))
-    llvm::append_range(result, find());
+    llvm::append_range(result, find(linked));
   numWithTails = uint32_t(result.size());
   return result;
 }

@@ -14,6 +14,7 @@
 #include "profile/startup_profile.h"
 #include "startup_set/hot_strings.h"
 #include "startup_set/input_object.h"
+#include "startup_set/linked_names.h"
 #include "startup_set/profile_contents.h"
 #include "startup_set/search.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -66,9 +67,10 @@ public:
   std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
 
   /// Finds the tails of all objects so far, one list per object: what starts are likely to touch
-  /// beyond the startup set. It takes as long as the search for that, so a linker may do something
-  /// else meanwhile. The lists of objects of an earlier call are empty.
-  std::vector<StartupSections> findTails();
+  /// beyond the startup set, of the sections whose names are `linked`, or of all if that is empty.
+  /// It takes as long as the search for the set, so a linker may do something else meanwhile. The
+  /// lists of objects of an earlier call are empty.
+  std::vector<StartupSections> findTails(const NamesByObject &linked = {});
 
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
   /// startup sections refer to.
@@ -105,7 +107,8 @@ private:
   std::vector<LeftOutPart> parts;
   OtherOutputs others;
   uint32_t numObjects = 0, numWithTails = 0;
-  std::vector<std::function<std::vector<StartupSections>()>> tails; ///< of each call of find()
+  using FindTails = std::function<std::vector<StartupSections>(const NamesByObject &)>;
+  std::vector<FindTails> tails; ///< of each call of find()
   /// Fills `names`, `contents` and `strings` in a thread, while the linker opens its inputs. The
   /// last member, so that it is destroyed before they are.
   std::future<void> profileRead;

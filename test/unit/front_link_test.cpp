@@ -22,7 +22,7 @@ protected:
     link.addObject({MemoryBufferRef(object, "a.o"), "", false});
     link.finishPlanning();
     link.beginTail();
-    link.awaitTail();
+    link.placeTail();
     return link.script();
   }
   static bool has(const std::string &script, Pattern pattern) {

@@ -15,7 +15,7 @@ protected:
     link.addObject({MemoryBufferRef(object, "a.o"), "", false});
     link.finishPlanning();
     link.beginTail();
-    link.awaitTail();
+    link.placeTail();
   }
 
   static StartupProfile profile() {

@@ -25,7 +25,7 @@ static void readInput(StringRef bytes) {
   link.addObject({MemoryBufferRef(bytes, "input.o"), "", false});
   link.finishPlanning();
   link.beginTail();
-  link.awaitTail();
+  link.placeTail();
   link.script();
   link.script();
   FrontAccount &account = link.account();
