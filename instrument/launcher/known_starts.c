@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ALIKE = 7, PAUSE_MS = 2000, MAX_PAUSES = 30 };
+enum { MAX_ALIKE = 31, PAUSE_MS = 2000, MAX_PAUSES = 30 };
 
-/* The digit behind this is the count of starts that were alike. */
+/* The two digits behind this are the count of starts that were alike. */
 static const char HEADER[] = READING_LIST_MAGIC "alike ";
 
 /* The kernel shows the faults of a process until its parent has waited for it, and from then on in
@@ -93,9 +93,10 @@ bool known_starts_wait(struct known_starts *known, bool *is_new) {
       break;
   }
   *is_new = !is_known(known);
-  const char digit = (char)('0' + (*is_new ? MAX_ALIKE : known->alike + 1));
+  const unsigned alike = *is_new ? MAX_ALIKE : (unsigned)known->alike + 1;
+  const char digits[] = {(char)('0' + alike / 10), (char)('0' + alike % 10)};
   end.fd = open(known->list, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-  return pwrite(end.fd, &digit, 1, sizeof HEADER - 1) == 1;
+  return pwrite(end.fd, digits, sizeof digits, sizeof HEADER - 1) == sizeof digits;
 }
 
 void known_starts_write(struct known_starts *known, bool adds, FILE *to) {
@@ -103,7 +104,7 @@ void known_starts_write(struct known_starts *known, bool adds, FILE *to) {
     memmove(known->kinds + 1, known->kinds, sizeof known->kinds - sizeof *known->kinds);
     *known->kinds = known->faults;
   }
-  fprintf(to, "%s0\n", HEADER);
+  fprintf(to, "%s00\n", HEADER);
   for (int i = 0; i < MAX_KINDS && known->kinds[i].minor; ++i)
     fprintf(to, "start %" PRIu64 " %" PRIu64 "\n", known->kinds[i].minor, known->kinds[i].major);
 }

@@ -1,6 +1,7 @@
 /* Starts that teach nothing. A list has lines `start MINOR MAJOR`: the page faults of starts that
  * the list served. With such lines, the learner only waits for a start, and compares its faults. If
- * they were unlike these, the next start is watched closely. So is each eighth start. */
+ * they were unlike these, the next start is watched closely. So is each 32nd start: watching costs
+ * a tenth of the processor time of a short start, waiting 0.3%. */
 #pragma once
 
 #include <stdbool.h>
