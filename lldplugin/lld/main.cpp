@@ -47,11 +47,10 @@ static std::variant<Refusal, FrontLink *> readLink(const std::string &path,
   return new FrontLink(std::move(profile), path, traits);
 }
 
-/// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note.
-/// Even a start that needs nothing of the tail reads no more than without a front: the tail has
-/// half the bytes that the front saves by an estimate, `saved`. Returns the exit code.
+/// Checks the output in `bytes` before it takes its place, finds its front, and fills in the note,
+/// which has at most `maxTail` bytes of the tail. Returns the exit code.
 static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
-                        uint64_t saved, std::optional<Front> &front) {
+                        uint64_t maxTail, std::optional<Front> &front) {
   StringRef contents(bytes.data(), bytes.size());
   if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
     return EXIT_SUCCESS;
@@ -65,7 +64,7 @@ static int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options,
                    "please report this; link without --startup-profile until it is fixed",
                    exitVerdict});
   front = *checked;
-  front->limitTail(saved / 2);
+  front->limitTail(maxTail);
   link.account().finishStrings();
   if (front->isMostlyUnnamed())
     warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +
@@ -161,7 +160,7 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return *std::get<FrontLink *>(reading.get());
   };
   std::vector<EstimatedStart> starts;
-  uint64_t saved = 0;
+  uint64_t maxTail = 0;
   LinkRun run({.awaitLink = awaitLink,
                .refuseScript =
                    [&](StringRef script) {
@@ -170,12 +169,14 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
                    },
                .minMatch = options.minMatch,
                .placed =
-                   [&](const FrontLink &link, uint64_t forCertain) {
-                     saved = forCertain;
-                     if (!saved) {
+                   [&](const FrontLink &link, uint64_t saved) {
+                     if (!saved)
                        starts = estimateStarts(link);
-                       saved = bytesSaved(starts);
-                     }
+                     // A trained start reads no more than without a front, even if it needs nothing
+                     // of the tail. One of a small program may leave before the front is read.
+                     maxTail = link.linkTraits().isUntrained ? maxAskedTail
+                               : saved                       ? std::min(saved, maxAskedTail)
+                                                             : bytesSaved(starts) / 2;
                      stepAside(args, options, link, starts);
                    },
                .listed = options.profile});
@@ -184,7 +185,7 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   holdOutput(options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     FrontLink &link = awaitLink();
     calls::processSectionCommands.require(); // the hook itself requires those before it
-    return isFile ? finishOutput(bytes, options, link, saved, front) : EXIT_SUCCESS;
+    return isFile ? finishOutput(bytes, options, link, maxTail, front) : EXIT_SUCCESS;
   });
   if (!runLld(lldArgs)) {
     if (run.link())

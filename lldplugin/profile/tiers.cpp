@@ -58,11 +58,11 @@ void sortByTier(StartupProfile &profile) {
   const double all = shareOfAllRuns(profile);
   auto tier = [&](const ProfileEntry &entry) {
     double share = profile.share(entry);
-    return share >= all ? 0 : share >= 0.5 ? 1 : 2;
+    return share >= all ? 0 : share >= 0.5 ? 1 : share >= 0.25 ? 2 : 3;
   };
   std::vector<ProfileEntry> sorted;
   sorted.reserve(profile.entries.size());
-  for (int wanted : {0, 1, 2}) {
+  for (int wanted : {0, 1, 2, 3}) {
     const size_t begin = sorted.size();
     llvm::copy_if(profile.entries, std::back_inserter(sorted),
                   [&](const ProfileEntry &entry) { return tier(entry) == wanted; });
