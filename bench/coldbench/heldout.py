@@ -12,23 +12,22 @@ import re
 import shlex
 import shutil
 import statistics
-import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from frontload.base import console, errors
+from frontload.base import console, errors, processes
 from frontload.measure import prediction
 from frontload.profile import trace
 
 from coldbench import command
-from coldbench.show import document
+from coldbench.show import document, untrained
 from coldbench.variants import workload
 from coldbench.variants.work_folder import WorkFolder, work_folder
 from coldbench.variants.workload import RECORDED
 
-WORKLOADS = ("cc1-heldout", "cpython", "git", "wasm-tools")
-TRAINED = (0, 1, 2, 4, 8)
-PLAIN, ITSELF = "no front", "itself"
+WORKLOADS = ("cc1-heldout", "cpython", "git", "postgresql", "wasm-tools")
+TRAINED = tuple(map(int, untrained.TRAINED))
 DEVICES = ("hdd", "emmc", "ssd", "nfs")
 
 
@@ -48,23 +47,32 @@ def record(work: WorkFolder, name: str) -> list[Path]:
     """The traces of a scenario; existing ones are kept."""
     front = work.folder / "heldout"
     folder = front / re.sub(r"[^\w-]+", "-", name)
+    program = work.binary(RECORDED.program)
     if not (folder / "recorded").exists():
         shutil.rmtree(folder, ignore_errors=True)  # of an interrupted recording
-        arguments = work.fill_in(work.workload.scenarios[name], front / "output")
+        for made in (front, folder):
+            made.mkdir(exist_ok=True)
+            made.chmod(0o1777)  # for a command that changes its user
+        output = front / "output"
+        words = work.fill_in(work.workload.scenarios[name], output)
+        command, options = (program, *words), []
+        if ready := work.ready(output):
+            command = work.command(RECORDED.program, program, output)
+            options = replace(ready, request=f"{ready.request} {shlex.join(words)}").options()
         with work.environment():
-            subprocess.run([work.bin / "frontload", "record", "--quiet", "--data", "-o", folder,
-                            "--", work.binary(RECORDED.program), *arguments], check=True,
-                           cwd=work.folder, stdout=subprocess.DEVNULL)
+            processes.check_call(
+                [work.bin / "frontload", "record", "--quiet", "--data", "-o", folder, *options,
+                 "--", *command], cwd=work.folder)
         (folder / "recorded").touch()
-    return trace.find(folder)
+    return [path for path in trace.find(folder) if path.name.startswith(program.name)]
 
 
 def train(work: WorkFolder, traces: Sequence[Path]) -> Path:
     """A profile of these starts."""
     made = work.folder / "heldout" / "trained.startup"
     link_map = work.folder / f"{work.workload.folder_name}.{RECORDED.program}.map"
-    subprocess.run([work.bin / "frontload", "profile", "--quiet", *traces, "--map", link_map,
-                    "-o", made], check=True, cwd=work.folder)
+    processes.check_call([work.bin / "frontload", "profile", "--quiet", *traces, "--map", link_map,
+                          "-o", made], cwd=work.folder)
     return made
 
 
@@ -79,7 +87,9 @@ def link(work: WorkFolder, startup: Path | None) -> Path:
         build, found = re.subn(old, new.replace("\\", r"\\"), build)
         if found != 1:
             raise errors.Failure(f"{target}: the command that links it has no {old}")
-    subprocess.run(build, shell=True, check=True, cwd=work.folder, stderr=subprocess.DEVNULL)
+    # Its messages would stand between the tables.
+    processes.check_call(["sh", "-c", f"{build} 2>heldout/link.log || {{ tail heldout/link.log; "
+                          "exit 1; }"], cwd=work.folder)
     return linked
 
 
@@ -111,15 +121,15 @@ def measure(work: WorkFolder, progress: Callable[[str], None]) -> list[dict]:
         def add(row: str, program: Path, prefetch: str = "front", start: int = number) -> None:
             rows.setdefault(row, []).append(predict(work, program, traces[start], prefetch))
 
-        add(PLAIN, work.binary(RECORDED.program), "none")
+        add(untrained.PLAIN, work.binary(RECORDED.program), "none")
         others = names[number + 1:] + names[:number]
         for runs in TRAINED:
             # Spread over the others: neighbors in the list are alike.
             chosen = [names.index(others[i * len(others) // runs]) for i in range(runs)]
             startup = train(work, [path for i in chosen for path in traces[i]]) if runs else None
             add(f"{runs}", link(work, startup))
-        add(ITSELF, link(work, train(work, traces[number])))
-    return [{"trained_with": row, "starts": len(each),
+        add(untrained.ITSELF, link(work, train(work, traces[number])))
+    return [{"trained_with": row,
              **{figure: statistics.fmean(start[figure] for start in each) for figure in each[0]}}
             for row, each in rows.items()]
 
@@ -142,7 +152,8 @@ def run(args: argparse.Namespace) -> int:
         work = work_folder(described, source, args.build_dir, args.llvm, None)
         with command.progress() as progress:
             rows = measure(work, progress)
-        result.append({"workload": name, "rows": rows, "area": area(rows)})
+        result.append({"name": name, "starts": len(described.scenarios), "area": area(rows),
+                       "rows": rows})
         table = console.table(f"{name}: trained with", "faults", "MB read", "requests",
                               *(f"s, {device}" for device in DEVICES), numbers=range(1, 8))
         for row in rows:

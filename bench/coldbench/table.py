@@ -1,8 +1,10 @@
-"""bench/table: makes what the documents show of results of bench/race.
+"""bench/table: makes what the documents show of results of bench/race and bench/heldout.
 
     docs/race.json          the results without single runs and the like: what all figures are from
+    docs/heldout.json       the same of bench/heldout
     docs/reference/race.md  all rows and columns (show/page.py)
     README.md               a few rows of some programs, between two marks
+    docs/case-studies.md    startups that were not trained, between two marks (show/untrained.py)
 """
 
 import argparse
@@ -15,25 +17,24 @@ from frontload.base.errors import BadData
 from frontload.base.files import write_if_changed
 
 from coldbench.command import ROOT
-from coldbench.show import columns, document, page
+from coldbench.show import columns, document, page, untrained
 from coldbench.variants import rows
 
 BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here -->"
 
 # The README can be read in a minute: its table has these programs, as it calls them, in these rows
 # and the fastest of all other ways that are not ours.
-PROGRAMS = {"cc1": "clang 22, C++, 207 MB", "cc1-heldout": "the same at **untrained** work",
-            "postgresql": "PostgreSQL 15, C, to its first query", "cpython": "CPython 3.11, C",
-            "wasm-tools": "wasm-tools, Rust"}
+PROGRAMS = {"cc1": "clang 22, C++, 207 MB", "postgresql": "PostgreSQL 15, C, to its first query",
+            "cpython": "CPython 3.11, C", "wasm-tools": "wasm-tools, Rust"}
 SHORT = {rows.BASE: "lld", "order+relr": "lld, order file, packed relocations",
-         "front+prefetch": "**Frontload**", "trained": "**Frontload**"}
+         "front+prefetch": "**Frontload**"}
 COLUMNS = ("major faults", "MB read", "peak RSS MB")
 # What docs/race.json keeps of the starts of a variant.
 FIGURES = "major_faults", "read_bytes", "max_rss_bytes", "wall_ns"
 STATISTICS = "median", "mean", "low", "high"
 
 
-def short(result: dict) -> str:
+def short(result: dict, heldout: dict) -> str:
     lines = [page.table_row(["program", "linked by", *COLUMNS, "seconds"]),
              page.table_row(["---", "---", *["---:"] * 4])]
     found = {workload["name"]: workload for workload in result["workloads"]}
@@ -45,10 +46,13 @@ def short(result: dict) -> str:
                 title, SHORT.get(variant["name"]) or page.short(variant),
                 *(cells[name] for name in COLUMNS), f"{page.time_ns(variant) / 1e9:.2f}"]))
             title = ""
+        if name == "cc1":
+            lines += untrained.readme_rows(heldout["workloads"])
     place = result["workloads"][0]["place"]
     return "\n".join([*lines, "", f"Seconds {page.caption(place)} {_kernel(result)}, "
                       f"{place['file_system']}, readahead {place['read_ahead_kib']} KiB, only the "
-                      f"program's file cold: medians of {result['runs']} runs."]) + "\n"
+                      f"program's file cold: medians of {result['runs']} runs; predicted for "
+                      "startups that were not trained."]) + "\n"
 
 
 def _shown(variants: list[dict]) -> list[dict]:
@@ -68,9 +72,11 @@ def put_between_marks(text: str, block: str, path: os.PathLike | str) -> str:
 def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/table", description="Write the tables of the documents from results of "
-        "bench/race.")
+        "bench/race and bench/heldout.")
     parser.add_argument("races", metavar="RACE.json", nargs="+", type=Path,
                         help="workloads of later results replace those of earlier ones")
+    parser.add_argument("--heldout", metavar="HELDOUT.json", nargs="+", type=Path,
+                        help="the same of bench/heldout (default docs/heldout.json in --root)")
     parser.add_argument("--root", metavar="DIR", type=Path, default=ROOT,
                         help="where README.md and docs are (default %(default)s)")
     return parser.parse_args(argv)
@@ -117,11 +123,19 @@ def slim(result: dict) -> None:
 def run(args: argparse.Namespace) -> int:
     result = merged(args.races)
     slim(result)
-    file = args.root / "README.md"
-    readme = put_between_marks(file.read_text(), short(result), file)
-    # A line for each workload, variant and row.
-    lines = json.dumps(result).replace('{"name": ', '\n{"name": ') + "\n"
-    write_if_changed(args.root / "docs/race.json", lines.encode())
-    write_if_changed(args.root / "docs/reference/race.md", page.render(result).encode())
-    write_if_changed(file, readme.encode())
+    docs = args.root / "docs"
+    held = [document.read(file, heldout=document.HELDOUT)
+            for file in args.heldout or [docs / "heldout.json"]]
+    heldout = held[0] | {"workloads": list(
+        {workload["name"]: workload for each in held for workload in each["workloads"]}.values())}
+    written = {docs / "reference/race.md": page.render(result)}
+    for file, block in ((args.root / "README.md", short(result, heldout)),
+                        (docs / "case-studies.md", untrained.table(heldout["workloads"]))):
+        written[file] = put_between_marks(file.read_text(), block, file)
+    for name, each in (("race.json", result), ("heldout.json", heldout)):
+        # A line for each workload, variant and row.
+        text = json.dumps(each).replace('{"name": ', '\n{"name": ')
+        written[docs / name] = text.replace('{"trained_with": ', '\n{"trained_with": ') + "\n"
+    for file, text in written.items():
+        write_if_changed(file, text.encode())
     return errors.EXIT_OK

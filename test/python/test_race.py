@@ -11,7 +11,7 @@ from coldbench import table
 from coldbench.__main__ import main as bench
 from coldbench.judge import first
 from coldbench.judge.figures import PLAIN, THROTTLED, Figures
-from coldbench.show import page
+from coldbench.show import document, page, untrained
 from frontload.base.errors import BadData
 from places import ROOT
 
@@ -195,6 +195,19 @@ def test_a_page_has_a_table_of_seconds_then_one_for_each_program():
     assert "Half of the widest 95% confidence interval is 0.002 s" in introduction
 
 
+def held(name: str = "cc1-heldout") -> dict:
+    """A result of bench/heldout."""
+    rows = [{"trained_with": row, "major_faults": faults, "read_bytes": faults * 1e5,
+             "seconds_hdd": faults / 100}
+            for row, faults in (("no front", 800), ("0", 400), ("1", 300), ("2", 200), ("4", 100),
+                                ("8", 80), ("itself", 1))]
+    return {"schema": document.HELDOUT, "workloads": [
+        {"name": name, "starts": 9, "area": 150, "rows": rows}]}
+
+
+HELDOUT = held()
+
+
 def test_the_small_table_has_few_rows_and_programs():
     """The linker alone, packed relocations with an order file, the fastest way of others, ours."""
     variants = [variant("default", 720.0, 73.6e6), variant("preread", 0.0, 207e6),
@@ -203,12 +216,15 @@ def test_the_small_table_has_few_rows_and_programs():
                 variant("front+prefetch", 1.0, 0.72e6, ours=True, slow_by_requests_ns=0.6e9)]
     document = race(name="cc1", variants=variants)
     document["workloads"] += race(name="of no interest")["workloads"]
-    text = table.short(document)
+    text = table.short(document, HELDOUT)
     assert lines(text, "|")[2:] == [
         f"| {table.PROGRAMS['cc1']} | lld | 720 | 73.6 | 66.0 | 4.69 |",
         "|  | BOLT | 130 | 23.0 | 66.0 | 1.50 |",
         f"|  | {table.SHORT['order+relr']} | 140 | 24.0 | 66.0 | 1.60 |",
-        "|  | **Frontload** | 1 | 0.72 | 66.0 | 0.60 |"]
+        "|  | **Frontload** | 1 | 0.72 | 66.0 | 0.60 |",
+        "| the same, mean of 9 startups that were **not trained** | lld | 800 | 80.0 |  | 8.00 |",
+        "|  | **Frontload**, `--front=auto` | 400 | 40.0 |  | 4.00 |",
+        "|  | **Frontload**, trained with 8 others | 80 | 8.0 |  | 0.80 |"]
     assert "on a device of 150 requests and 80 MB a second" in text
     assert "Linux 6.18, ext4, readahead 128 KiB" in text
 
@@ -234,6 +250,13 @@ def test_a_workload_of_another_session_is_added(tmp_path):
 README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
 
 
+def test_programs_stand_side_by_side_by_training():
+    text = untrained.table(held("git")["workloads"] + held()["workloads"])
+    assert [line.split(" | ")[:4] for line in lines(text, "|")[2:]] == [
+        ["| clang", "9", "800, 8.00", "400, 4.00"], ["| git", "9", "800, 8.00", "400, 4.00"]]
+    assert text.endswith("| 80, 0.80 | 1, 0.01 | 150 |\n")
+
+
 @pytest.mark.parametrize("text, readme, code", [
     (json.dumps(race()), README, 0), ("no JSON", README, 65),
     # Text of others is not written over by guess.
@@ -245,20 +268,25 @@ def test_only_what_is_between_the_marks_is_written(tmp_path, text, readme, code)
     docs, shown = tmp_path / "docs/reference/race.md", tmp_path / "README.md"
     docs.parent.mkdir(parents=True)
     shown.write_text(readme)
-    assert bench(["table", f"{result}", f"--root={tmp_path}"]) == code
+    (tmp_path / "docs/case-studies.md").write_text(README)
+    heldout = tmp_path / "heldout.json"
+    heldout.write_text(json.dumps(HELDOUT))
+    assert bench(["table", f"{result}", f"--heldout={heldout}", f"--root={tmp_path}"]) == code
     if code:
         assert shown.read_text() == readme and not docs.exists()
     else:
         assert shown.read_text() == (
-            f"before\n{table.BEGIN}\n{table.short(race())}{table.END}\nafter\n")
+            f"before\n{table.BEGIN}\n{table.short(race(), HELDOUT)}{table.END}\nafter\n")
         assert docs.read_text() == page.render(race())
 
 
 def test_the_documents_show_the_figures_of_the_result(tmp_path):
-    """Of docs/race.json, which the bench wrote: no figure in them was written by hand."""
-    files = ("README.md", "docs/reference/race.md", "docs/race.json")
+    """Of docs/race.json and docs/heldout.json, which the bench wrote: none was written by hand."""
+    files = ("README.md", "docs/case-studies.md", "docs/heldout.json", "docs/reference/race.md",
+             "docs/race.json")
     (tmp_path / "docs/reference").mkdir(parents=True)
-    (tmp_path / "README.md").write_text((ROOT / "README.md").read_text())
+    for file in files[:3]:
+        (tmp_path / file).write_text((ROOT / file).read_text())
     assert bench(["table", str(ROOT / "docs/race.json"), f"--root={tmp_path}"]) == 0
     for file in files:
         assert (tmp_path / file).read_text() == (ROOT / file).read_text(), file

@@ -55,7 +55,8 @@ class Workload:
     program: str = ""  # the program of these variants, and their build folder; or the name
     # Arguments of training runs, by their names in Ninja: ${arguments.NAME}.
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # Arguments of different starts: bench/heldout trains some and predicts the others.
+    # Arguments of different starts, or of a server's requests: bench/heldout trains some and
+    # predicts the others.
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Variants that are predicted from another recording than RECORDED.
     recordings: Mapping[str, Recording] = field(default_factory=dict)
