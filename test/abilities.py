@@ -22,6 +22,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -39,6 +40,16 @@ NOBODY = 65534
 _AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 # Only one test of a machine at a time uses each of these.
 EXCLUSIVE = {"loop-devices", "throttle", "hardware-breakpoints", "browser", "quiet-page-cache"}
+# Makes an image of one file, and reads it.
+_MOUNT = """
+import sys, tempfile
+from pathlib import Path
+from frontload.device.cold_device import ColdDevice
+with tempfile.TemporaryDirectory() as folder:
+    (Path(folder) / "file").write_bytes(bytes(range(256)) * 4096)
+    with ColdDevice(Path(folder), [Path(folder) / "file"], file_system=sys.argv[1]) as device:
+        assert device.place(Path(folder) / "file").read_bytes()[256:512] == bytes(range(256))
+"""
 _LOCKS = Path(tempfile.gettempdir()) / f"frontload-test-locks.{os.getuid()}"
 
 
@@ -67,6 +78,9 @@ def lacking(name: str) -> str | None:
     if kind.startswith("kernel>="):
         wanted, here = kind.removeprefix("kernel>="), platform.release()
         return None if _version(here) >= _version(wanted) else f"this is Linux {here}"
+    if kind == "image":
+        return cold_device.obstacle(what) or _run(sys.executable, "-c", _MOUNT, what, env={
+            **os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FRONTLOAD_BINDIR", str(BUILD / "bin"))
         return _PROBES[name]()
@@ -315,7 +329,6 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "loop-devices": cold_device.obstacle,
     "btrfs": _btrfs,
     "memory-cgroup": _made(lambda folder: memory_cgroup(16 << 20)),
-    "erofs": lambda: cold_device.obstacle(cold_device.EROFS),
     "lazy-files": lazy.obstacle,
     "throttle": _of_product(probes.slow_device),
     "programs-of-32-bits": _program_of_32_bits,

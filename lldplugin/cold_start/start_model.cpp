@@ -24,9 +24,17 @@ static constexpr unsigned prefetchProbes = 16;
 static constexpr uint64_t maxRequest = 1280 << 10;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
-                       ArrayRef<FileSegment> fileSegments)
+                       ArrayRef<FileSegment> fileSegments, const ImageBlocks *blocks)
     : device(profile), maxWindow(profile.readaheadBytes / profile.pageBytes),
-      segments(fileSegments), cache(divideCeil(fileBytes, profile.pageBytes)) {}
+      segments(fileSegments), cache(divideCeil(fileBytes, profile.pageBytes)), image(blocks) {
+  if (image)
+    reader.emplace(*image, device.pageBytes);
+}
+
+void StartModel::endRequest() {
+  requestEnd = UINT64_MAX;
+  ++submission;
+}
 
 const FileSegment *StartModel::segmentOf(uint64_t address) const {
   auto next = partition_point(segments, [&](const FileSegment &segment) {
@@ -88,7 +96,8 @@ void StartModel::prefetch(ArrayRef<FileRange> front, ArrayRef<FileRange> tail) {
 
 /// The device reads the tail last, so a program that touches a page of it waits for those before.
 void StartModel::askForTail(ArrayRef<FileRange> ranges) {
-  const uint64_t requests = totals.requests, queued = totals.queuedRequests;
+  const uint64_t before = requests(), queued = totals.queuedRequests;
+  const BlockCounts cost = reader ? reader->counts() : BlockCounts();
   for (FileRange range : ranges) {
     uint64_t end = std::min<uint64_t>(divideCeil(range.end, device.pageBytes), cache.size());
     for (uint64_t page = pageOf(range.begin); page < end; ++page)
@@ -96,19 +105,25 @@ void StartModel::askForTail(ArrayRef<FileRange> ranges) {
         cache[page].ofTail = ++tailPages;
     askFor(range, 1);
   }
-  totals.queuedRequests = queued + totals.requests - requests;
+  totals.queuedRequests = queued + requests() - before;
+  if (reader) {
+    tailCost.bytesRead = reader->counts().bytesRead - cost.bytesRead;
+    tailCost.bytesDecompressed = reader->counts().bytesDecompressed - cost.bytesDecompressed;
+  }
 }
 
 void StartModel::askFor(ArrayRef<FileRange> ranges, uint64_t pagesSideBySide) {
-  uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
+  uint64_t before = requests(), piece = pageOf(prefetchPiece);
   for (FileRange range : ranges) {
     uint64_t end = std::min<uint64_t>(divideCeil(range.end, device.pageBytes), cache.size());
     for (uint64_t first = pageOf(range.begin); first < end; first += piece) {
-      requestEnd = UINT64_MAX;
-      addPages(first, std::min(piece, end - first), 0, pagesSideBySide);
+      endRequest();
+      uint64_t count = std::min(piece, end - first);
+      addPages(first, count + expansion(first + count), 0, pagesSideBySide);
     }
   }
-  totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
+  if (!image || image->format != ImageBlocks::Squashfs) // which waits for each block
+    totals.queuedRequests += requests() - std::min(requests(), before + 1);
 }
 
 /// Writable data counts as written: programs hardly ever only read it, and what a start reads
@@ -184,7 +199,7 @@ void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
 void StartModel::readAround(uint64_t page, const FileSegment &segment) {
   misses += misses < maxMisses * 10;
   if (misses > maxMisses || !maxWindow) {
-    requestEnd = UINT64_MAX;
+    endRequest();
     addPages(page, 1, 0);
     return;
   }
@@ -215,7 +230,7 @@ void StartModel::readMissing(uint64_t page, uint64_t count) {
   if (count > most) // one read may be as large as a request
     most = std::min(count, std::max(most, pageOf(maxRequest)));
   if (!maxWindow) {
-    requestEnd = UINT64_MAX;
+    endRequest();
     addPages(page, std::min(count, most ? most : count), 0);
     return;
   }
@@ -231,7 +246,7 @@ void StartModel::readMissing(uint64_t page, uint64_t count) {
   while (before < most && before < page && cache[page - 1 - before].isCached)
     ++before;
   if (before <= count) { // a small read of its own
-    requestEnd = UINT64_MAX;
+    endRequest();
     addPages(page, count, 0);
     return;
   }
@@ -247,7 +262,7 @@ void StartModel::readAhead(uint64_t page) {
   uint64_t marked = window.start + window.size - window.asyncSize;
   if (page == marked >> cache[page].order << cache[page].order) {
     window.start += window.size;
-    window.size = nextSize(window.size);
+    window.size = std::max(window.size, nextSize(window.size)); // larger if it was expanded
   } else {
     // The window that the page was marked in is not the last one: read from the next gap.
     uint64_t gap = nextGap(page + 1);
@@ -292,10 +307,16 @@ void StartModel::submit() {
   uint64_t end = std::min<uint64_t>(window.start + window.size, cache.size());
   if (!window.size || window.start >= end)
     return;
-  requestEnd = UINT64_MAX; // a window is always a request of its own
-  window.order = std::min(window.order, Log2_64(window.size));
+  endRequest(); // a window is always a request of its own
+  window.order = hasLargeFolios() ? std::min(window.order, Log2_64(window.size)) : 0;
   uint64_t mark = window.start + window.size - window.asyncSize;
   unsigned largest = window.order;
+  // A page that a block brings along was in the window before it was read.
+  if (!hasLargeFolios() && window.asyncSize && mark < end && !cache[mark].isCached)
+    cache[mark].isMarked = true;
+  uint64_t more = expansion(end);
+  window.size += more;
+  window.asyncSize += more;
   for (uint64_t page = window.start; page < end;) {
     unsigned order = largest;
     if (page % (uint64_t(1) << order))
@@ -307,15 +328,27 @@ void StartModel::submit() {
     if (any_of(folio, [](const CachedPage &cached) { return cached.isCached; })) {
       // page_cache_ra_unbounded() goes on page by page, with a request of its own
       if (order > 0)
-        requestEnd = UINT64_MAX;
+        endRequest();
       largest = 0;
       page += order == 0;
       continue;
     }
     addPages(page, count, order);
-    cache[page].isMarked = window.asyncSize && page == mark >> order << order;
+    if (hasLargeFolios())
+      cache[page].isMarked = window.asyncSize && page == mark >> order << order;
     page += count;
   }
+  addPages(end, more, 0);
+}
+
+/// readahead_expand() of mm/readahead.c: how many pages are read behind a range that ends with a
+/// missing page. squashfs_readahead() goes to the end of the block that the byte behind it is in.
+uint64_t StartModel::expansion(uint64_t end) const {
+  bool isCut = end >= cache.size() || cache[end].isCached || cache[end - 1].isCached;
+  if (isCut || !image || !image->expandsWindows())
+    return 0;
+  uint64_t last = image->format == ImageBlocks::Squashfs ? end : end - 1;
+  return std::min<uint64_t>(reader->blockEnd(last), cache.size()) - end;
 }
 
 /// Reads the pages that are not in memory, as one folio if it has more than one page.
@@ -331,6 +364,15 @@ void StartModel::addPages(uint64_t first, uint64_t count, unsigned order,
       continue;
     cache[page].isCached = true;
     cache[page].order = static_cast<uint8_t>(order);
+    if (reader) {
+      ImageReader::Pages brought = reader->read(page, submission);
+      for (uint64_t each = page; each > brought.begin && !cache[each - 1].isCached; --each)
+        cache[each - 1].isCached = true;
+      for (uint64_t each = page + 1;
+           each < std::min<uint64_t>(brought.end, cache.size()) && !cache[each].isCached; ++each)
+        cache[each].isCached = true;
+      continue;
+    }
     totals.bytesRead += device.pageBytes;
     uint64_t pieces = page % std::max(uint64_t(1) << order, pagesSideBySide) ? 0 : folioPieces;
     bool isNew = page != requestEnd || requestPieces + pieces > maxSegments;
@@ -342,7 +384,22 @@ void StartModel::addPages(uint64_t first, uint64_t count, unsigned order,
 
 StartCounts StartModel::counts() const {
   StartCounts result = totals;
-  result.unawaitedBytes = uint64_t(tailPages - awaitedPages) * device.pageBytes;
+  if (reader) {
+    const BlockCounts &counts = reader->counts();
+    double unawaited = tailPages ? 1 - double(awaitedPages) / tailPages : 0;
+    result.blocks = counts.touched;
+    result.requests = counts.requests;
+    result.bytesRead = counts.bytesRead;
+    result.unawaitedBytes = uint64_t(unawaited * double(tailCost.bytesRead));
+    result.bytesDecompressed = counts.bytesDecompressed;
+    result.decompressionSeconds =
+        (double(counts.bytesRead) - unawaited * double(tailCost.bytesRead)) *
+            image->secondsPerByteIn +
+        (double(counts.bytesDecompressed) - unawaited * double(tailCost.bytesDecompressed)) *
+            image->secondsPerByteOut;
+  } else {
+    result.unawaitedBytes = uint64_t(tailPages - awaitedPages) * device.pageBytes;
+  }
   bool wasCached = false;
   for (const CachedPage &page : cache) {
     result.runs += page.isCached && !wasCached;

@@ -15,9 +15,11 @@
 
 #pragma once
 
+#include "cold_start/image_blocks.h"
 #include "cold_start/io_model.h"
 #include "elf/linked_file.h"
 #include "llvm/ADT/DenseMap.h"
+#include <optional>
 #include <vector>
 
 namespace frontload {
@@ -36,17 +38,23 @@ struct StartCounts {
   uint64_t unawaitedBytes = 0;
   /// Contiguous ranges of pages in memory at the end.
   uint64_t runs = 0;
+  /// In an image: the blocks that were read, and what was decompressed of them.
+  uint64_t blocks = 0, bytesDecompressed = 0;
+  double decompressionSeconds = 0;
 
   /// The time that the program waits.
   double secondsOn(const DeviceProfile &device) const {
-    return device.seconds(requests - queuedRequests, bytesRead - unawaitedBytes);
+    return device.seconds(requests - queuedRequests, bytesRead - unawaitedBytes) +
+           decompressionSeconds;
   }
 };
 
 class StartModel {
 public:
-  /// The segments ascend by address and lie within the file.
-  StartModel(const DeviceProfile &device, uint64_t fileBytes, llvm::ArrayRef<FileSegment> segments);
+  /// The segments ascend by address and lie within the file. `blocks`: those of the image that the
+  /// file lies in; they outlive the model.
+  StartModel(const DeviceProfile &device, uint64_t fileBytes, llvm::ArrayRef<FileSegment> segments,
+             const ImageBlocks *blocks = nullptr);
 
   /// The kernel's touches before the program's first instruction.
   void execute();
@@ -90,6 +98,10 @@ private:
   void readMissing(uint64_t page, uint64_t count);
   void readAhead(uint64_t page);
   void submit();
+  uint64_t expansion(uint64_t end) const;
+  uint64_t requests() const { return reader ? reader->counts().requests : totals.requests; }
+  void endRequest();
+  bool hasLargeFolios() const { return !image || image->hasLargeFolios(); }
   void addPages(uint64_t first, uint64_t count, unsigned order, uint64_t pagesSideBySide = 1);
   const FileSegment *segmentOf(uint64_t address) const;
   uint64_t pageOf(uint64_t bytes) const { return bytes / device.pageBytes; }
@@ -109,6 +121,10 @@ private:
   unsigned misses = 0;              // mmap_miss: whether reading around is worth it
   uint64_t requestEnd = UINT64_MAX; // the page that would continue the last request
   uint64_t requestPieces = 0;       // pieces of memory in the last request
+  uint64_t submission = 1;          // a number for what is asked for together
+  const ImageBlocks *image;
+  std::optional<ImageReader> reader;
+  BlockCounts tailCost; // of the tail in an image
   StartCounts totals;
 };
 

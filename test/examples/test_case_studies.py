@@ -1,7 +1,6 @@
 """examples/case-studies: the scripts, each with a small program in the place of a large one."""
 
 import os
-import random
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,15 +10,6 @@ from linking import check_run
 from places import ROOT
 
 CASES = ROOT / "examples/case-studies"
-READER = """
-__asm__(".pushsection .data; big: .incbin \\"noise\\"; .popsection");
-extern const volatile unsigned char big[];
-int main(void) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < READ; i += 4096) sum += big[i];
-  return sum == 0;
-}
-"""
 # Takes the folder of its data, and answers there.
 SERVER = """
 #include <stdio.h>
@@ -35,24 +25,6 @@ MAKEFILE = """
 src/backend/postgres: main.c
 \tmkdir -p $(@D) && cc -g -ffunction-sections $< -o $@
 """
-
-
-@needs("loop-devices", "erofs", "program:mkfs.erofs")
-def test_a_compressed_image(tmp_path):
-    """A row for each program, with what its startup reads of its image."""
-    (tmp_path / "noise").write_bytes(random.Random(1).randbytes(1 << 20))
-    (tmp_path / "reader.c").write_text(READER)
-    for name, read in (("all", 1 << 20), ("little", 1)):
-        check_run("cc", f"-DREAD={read}", "reader.c", "-o", name, cwd=tmp_path)
-    (temporary := tmp_path / "tmp").mkdir()
-    shown = check_run(CASES / "image", "all", "little", "--", "an argument", cwd=tmp_path,
-                      env=os.environ | {"TMPDIR": str(temporary)})
-    heading, *rows = (line.split() for line in shown.splitlines())
-    assert heading == ["program", "image,", "MB", "requests", "MB", "read"]
-    assert [row[0] for row in rows] == ["all", "little"]
-    (size, requests, read), (other_size, fewer, less) = (map(float, row[1:]) for row in rows)
-    assert size == other_size >= read >= 1 and requests > fewer > 0 and 0 < less < 0.5
-    assert not list(temporary.iterdir())
 
 
 @needs("another-user", "loop-devices", "throttle", "ptrace", "strace")

@@ -219,7 +219,7 @@ with ColdDevice(Path(folder), map(Path, files), file_system=system) as device:
 def test_lists_work_in_images(apart, build, tmp_path, file_system):
     """Also where a file's pages are those of a file below, and where nothing can be written."""
     if file_system == cold_device.EROFS:
-        need("erofs")
+        need("image:erofs")
     (tmp_path / "pages").write_bytes(os.urandom(3000 * 4096))
     (tmp_path / "link").symlink_to("pages")
     cold, pages, warm, more = apart(IN_AN_IMAGE, file_system, build / "bin/frontload-run",

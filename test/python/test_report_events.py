@@ -74,7 +74,7 @@ def test_fills_that_continue_each_other_are_one_read():
     found = seen(start)
     assert "".join(found.kind) == "FMFM" and found.bytes.tolist() == [4 * PAGE, 0, PAGE, 0]
     start = writer().phase("main")
-    for page in range(3):
+    for page in (1, 0, 2):  # readahead_expand() of Linux goes down, then up
         start.fill(APP, CODE + page * PAGE, thread=1).fill(APP, DATA + page * PAGE, thread=2)
     assert seen(start).bytes.tolist() == [3 * PAGE, 3 * PAGE]
 

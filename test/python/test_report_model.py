@@ -33,7 +33,7 @@ def test_a_variant_is_summed_up():
     assert variant["summary"] == {
         "major_faults": 3, "minor_faults": 2, "read_bytes": 18 * PAGE, "read_runs": 3,
         "requests": None, "wall_ns": 100 * MS, "max_rss_bytes": 1024_000, "touched_bytes": None,
-        "wasted_bytes": None, "density": None, "backward_reads": 1, "files_read": 2}
+        "wasted_bytes": None, "density": None, "backward_reads": 1, "files_read": 2, "blocks": None}
     assert [(file["path"], file["read"], file["major_faults"], file["minor_faults"])
             for file in variant["files"]] == [("/app", "4+8 20+8", 2, 1), ("/small", "0+2", 1, 0)]
     events = variant["events"]
@@ -45,6 +45,9 @@ def test_a_variant_is_summed_up():
     writer = two_files(device={"name": "hdd", "description": "a disk", "read_ahead_kib": 128})
     (variant,) = model.build([start(writer)])["variants"]
     assert variant["device"] == "hdd: a disk, readahead 128 KiB"
+    writer = two_files(device={"name": "", "description": "", "image": "squashfs:xz:16K"})
+    (variant,) = model.build([start(writer)])["variants"]
+    assert (variant["block_bytes"], variant["summary"]["blocks"]) == (4 * PAGE, 5)
     other = FaultsWriter(plain_file("/app", page_size=16384))
     assert model.build([start(other), start(two_files())])["page_size"] == PAGE
 

@@ -67,7 +67,7 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
     touched = sum(file["touched_bytes"] for file in described)
     return {
         "name": name, "command": command or [program, "--version"], "condition": "cold",
-        "device": None,
+        "device": None, "block_bytes": None,
         "missing": [{"what": "page-cache fills", "why": "tracing is not permitted",
                      "remedy": "run as root"}],
         "summary": {"major_faults": events // 4, "minor_faults": events // 2, "read_bytes": read,

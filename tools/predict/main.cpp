@@ -45,6 +45,10 @@ static cl::opt<std::string> listedOption(
     "listed", cl::value_desc("file"), cl::cat(category),
     cl::desc("What a prefetch list asks for of BINARY before it runs, behind --prefetched=front: a "
              "file as for --whole-start"));
+static cl::opt<std::string>
+    blocksOption("blocks", cl::value_desc("file"), cl::cat(category),
+                 cl::desc("The blocks of the compressed or chunked image that BINARY lies in "
+                          "(frontload predict makes it)"));
 static cl::opt<bool> listOption("list-devices", cl::cat(category),
                                 cl::desc("Show the devices and their figures"));
 static cl::opt<bool>
@@ -215,6 +219,10 @@ static void printPredictions(const Question &question, ArrayRef<Prediction> pred
                 out.attribute("requests", counts.requests);
                 out.attribute("read_bytes", counts.bytesRead);
                 out.attribute("read_runs", counts.runs);
+                if (question.image) {
+                  out.attribute("blocks", counts.blocks);
+                  out.attribute("decompressed_bytes", counts.bytesDecompressed);
+                }
                 out.attribute("seconds", counts.secondsOn(device));
               });
           });
@@ -270,7 +278,7 @@ static StartupPages judged(StartupPages pages) {
 
 int main(int argc, char **argv) {
   parseOptions(argc, argv, category, overview);
-  auto devices = chosenDevices(!wholeStartOption.empty());
+  auto devices = chosenDevices(!wholeStartOption.empty() || !blocksOption.empty());
   if (!devices)
     fail(exitUsage, toString(devices.takeError()), "try: frontload-predict --help");
   if (listOption) {
@@ -328,7 +336,13 @@ int main(int argc, char **argv) {
                        std::move(*devices),
                        std::move(*prefetch),
                        prefetchedOption == "all" || prefetchedOption == "front",
+                       {},
                        {}};
+  if (!blocksOption.empty()) {
+    std::unique_ptr<MemoryBuffer> text = readInput(blocksOption, readableNote);
+    question.image = orExit(readImageBlocks(text->getBuffer()), blocksOption + ": ",
+                            "frontload predict makes it of an image");
+  }
   if (!listedOption.empty())
     for (FileOfStart &file : filesOfStart(listedOption))
       if (sys::fs::equivalent(file.path, binaryArgument))

@@ -101,7 +101,8 @@ Prediction predict(const Question &question, ArrayRef<std::string> run) {
   result.touches = touched.size() + result.missing;
   StringRef bytes = question.program.bytes();
   for (const DeviceProfile &device : question.devices) {
-    StartModel model(device, bytes.size(), question.segments);
+    StartModel model(device, bytes.size(), question.segments,
+                     question.image ? &*question.image : nullptr);
     if (question.isAskedBefore)
       model.prefetch(question.prefetched.front, question.prefetched.tail);
     std::vector<FileRange> listed = rangesOf(question.listed, device);

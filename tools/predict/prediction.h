@@ -51,6 +51,7 @@ struct Question {
   AskedRanges prefetched;
   bool isAskedBefore;               ///< prefetched by another program, which then executes this one
   std::vector<TouchedPages> listed; ///< asked for then, by a prefetch list
+  std::optional<ImageBlocks> image; ///< if the program lies in one
 };
 
 struct Prediction {

@@ -8,11 +8,12 @@ predictions and measurements are for the same device.
 import functools
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from frontload.base import tools
 from frontload.base.errors import Failure
+from frontload.device import image
 
 KINDS = "hdd", "emmc", "ssd", "nfs"
 CUSTOM = "custom"  # a device whose figures the user gives
@@ -30,6 +31,7 @@ class Device:
     description: str = ""
     latency_ms: int | None = None  # of each read from a server
     parallel: int | None = None  # simultaneous reads there
+    image: str | None = None  # the compressed image (image.py) that files lie in there
 
 
 PredictedDevice = TypedDict("PredictedDevice", {  # of `frontload-predict --list-devices`
@@ -39,6 +41,8 @@ PredictedDevice = TypedDict("PredictedDevice", {  # of `frontload-predict --list
     "parallel": int,  # on how many requests it works at once
     "description": str})
 _PREDICTED = "name", "iops", "bytes_per_second", "read_ahead_kib", "description"
+# open_ctree() of fs/btrfs/disk-io.c, whatever the disk has.
+BTRFS_READ_AHEAD_KIB = 4096
 # Like a near registry: for lazily loaded images, eStargz and SOCI fetch in such times.
 _LAZY = Device(LAZY, None, None, 128, "each read takes 5 ms, 64 at once", 5, 64)
 
@@ -49,6 +53,29 @@ def known() -> tuple[Device, ...]:
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
     return tuple(Device(**{field: device[field] for field in _PREDICTED})
                  for device in json.loads(listed.stdout)["devices"])
+
+
+def split(name: str) -> tuple[str, str | None]:
+    """The kind of disk, and the image on it: hdd+squashfs:xz is ("hdd", "squashfs:xz"), and an
+    image without a disk, ("", "squashfs:xz"), is as fast as memory."""
+    disk, plus, rest = name.partition("+")
+    if image.parse(rest if plus else name):
+        return (disk, rest) if plus else ("", name)
+    return name, None
+
+
+def with_image(disk: Device | None, name: str, held: str) -> Device:
+    """A disk, or memory, that has an image."""
+    disk = disk or Device(name, None, None, 128, "memory")
+    ahead = BTRFS_READ_AHEAD_KIB if held.startswith(image.BTRFS) else disk.read_ahead_kib
+    return replace(disk, name=name, image=held, read_ahead_kib=ahead,
+                   description=f"{disk.description}, read from {held}")
+
+
+def describe(name: str, below: PredictedDevice) -> str:
+    """What a predicted device with an image is."""
+    disk, held = split(name)
+    return f"{below['description'] if disk else 'memory'}, read from {held}"
 
 
 def find(name: str) -> Device:

@@ -64,6 +64,7 @@ def on_device(device: Device | None, variants: Sequence[Variant], extra: Sequenc
         yield Launcher(end_with_us=True, ready=ready), None
         return
     is_lazy = device.latency_ms is not None
+    file_system = device.image or file_system
     if obstacle := lazy.obstacle() if is_lazy else cold_device.obstacle(file_system):
         raise Failure(f"--device {device.name}: {obstacle}",
                       note=("measure as root (sudo), " if os.geteuid() else "") + _WITHOUT)

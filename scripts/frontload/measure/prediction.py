@@ -7,7 +7,7 @@ program. This module joins its predictions for several variants into one documen
 
 import json
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from statistics import median
@@ -18,11 +18,13 @@ from frontload.base import tools
 from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.base.typed import NotRequired
+from frontload.device import image, kinds
 from frontload.device.kinds import PredictedDevice
 from frontload.profile import trace
 
 SCHEMA = "frontload-predict/1"
 _SECONDS: Literal["seconds"] = "seconds"
+_OF_IMAGES: tuple[Literal["blocks", "decompressed_bytes"], ...] = "blocks", "decompressed_bytes"
 _PREDICTOR = "frontload-predict"
 _Path = PathLike[str] | str
 
@@ -32,13 +34,16 @@ Figures = TypedDict("Figures", {
     "major_faults": float,
     "minor_faults": float,  # of the file
     "requests": float, "read_bytes": float, "read_runs": float,
-    "seconds": float,  # that the device takes
+    "seconds": float,  # that the device takes, and the decompression of an image
+    "blocks": NotRequired[float],  # of an image, that are read
+    "decompressed_bytes": NotRequired[float],
     "total_seconds": NotRequired[float]})  # with a warm start's, if that is known
 _Count = Literal["major_faults", "minor_faults", "requests", "read_bytes", "read_runs"]
 COUNTS: tuple[_Count, ...] = get_args(_Count)
 ComparedFigures = TypedDict("ComparedFigures", {
     "major_faults": float, "minor_faults": float, "requests": float, "read_bytes": float,
     "read_runs": float, "seconds": float, "total_seconds": NotRequired[float],
+    "blocks": NotRequired[float], "decompressed_bytes": NotRequired[float],
     # How much less it is than for the first variant, in the same figures, and how many `times` as
     # fast it is, by total_seconds, or by seconds if there are no total_seconds.
     "gain": dict[str, float | None]})
@@ -100,9 +105,17 @@ def main_program(path: _Path) -> str:
 
 
 def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
-            options: Sequence[str] = (), warm_seconds: float | None = None) -> Document:
-    """The document of these builds, its variants; `options` are frontload-predict's."""
-    found = {build: ask(build.binary, traces, recorded, [*options, *build.options])
+            options: Sequence[str] | None = (), images: Mapping[str, Sequence[str]] = {},
+            decompression: float | None = None, warm_seconds: float | None = None) -> Document:
+    """The document of these builds, its variants. `options` are frontload-predict's, None for no
+    device but those of `images`, by name with the options for the disk below."""
+    devices: list[PredictedDevice] = []
+    if options is not None:
+        devices += _listed(options)
+    for name, below in images.items():
+        [device] = _listed([*below, "--blocks=-"])
+        devices.append({**device, "name": name, "description": kinds.describe(name, device)})
+    found = {build: _in_all(build, traces, recorded, options, images, decompression)
              for build in builds}
     predictions: list[Prediction] = [
         {"variant": build.name, **each}
@@ -117,9 +130,30 @@ def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
         for (build, answer), mine in zip(found.items(), figures, strict=True)]
     return {"schema": SCHEMA, "frontload": __version__, "recorded": recorded,
             "warm_seconds": warm_seconds,
-            "devices": ask_predictor(*(option for option in options if "device" in option
-                              or "read-ahead" in option), "--list-devices")["devices"],
-            "variants": described, "predictions": predictions}
+            "devices": devices, "variants": described, "predictions": predictions}
+
+
+def _listed(options: Sequence[str]) -> list[PredictedDevice]:
+    return ask_predictor(*options, "--list-devices")["devices"]
+
+
+def _in_all(build: Build, traces: Sequence[_Path], recorded: str, options: Sequence[str] | None,
+            images: Mapping[str, Sequence[str]], decompression: float | None) -> Answer:
+    """The answer for all devices, with and without images."""
+    answers = [] if options is None else [
+        ask(build.binary, traces, recorded, [*options, *build.options])]
+    for name, below in images.items():
+        held = image.parse(kinds.split(name)[1] or "")
+        assert held
+        with image.blocks_file(held, build.binary, decompression) as path:
+            answers.append(ask(build.binary, traces, recorded,
+                               [*below, *build.options, f"--blocks={path}"]))
+        for each in answers[-1]["predictions"]:
+            each["devices"] = {name: next(iter(each["devices"].values()))}
+    for answer in answers[1:]:
+        for all_devices, more in zip(answers[0]["predictions"], answer["predictions"], strict=True):
+            all_devices["devices"].update(more["devices"])
+    return answers[0]
 
 
 def ask(binary: _Path, traces: Sequence[_Path], recorded: _Path,
@@ -143,7 +177,8 @@ def medians(predictions: Sequence[Prediction], warm_seconds: float | None = None
     for device in predictions[0]["devices"]:
         all_figures = [prediction["devices"][device] for prediction in predictions]
         figures = cast(Figures, {name: float(median([each[name] for each in all_figures]))
-                                 for name in (*COUNTS, _SECONDS)})
+                                 for name in (*COUNTS, _SECONDS, *_OF_IMAGES)
+                                 if name in all_figures[0]})
         if warm_seconds is not None:
             figures["total_seconds"] = figures["seconds"] + warm_seconds
         found[device] = figures

@@ -13,6 +13,7 @@ Figure = Literal[
     "major_faults", "minor_faults",  # with those that the kernel only counted
     "read_bytes", "read_runs",  # contiguous stretches of pages
     "requests",  # of the device
+    "blocks",  # of the compressed image, of which a page was read
     "wall_ns", "max_rss_bytes",
     "touched_bytes",  # of the files whose touched bytes are known
     "wasted_bytes", "density",  # of these files
@@ -56,6 +57,7 @@ Wasted = TypedDict("Wasted", {
 Variant = TypedDict("Variant", {  # a recorded start
     "name": str, "command": list[str], "condition": str,
     "device": str | None,  # the kind of device that the kernel simulated by slowing one down
+    "block_bytes": int | None,  # of the compressed image there, in a file
     "missing": list[dict[str, str]],  # `what` is not known about this start, `why`, `remedy`
     "summary": Figures,
     "processes": list[Process],  # `parent` is an index

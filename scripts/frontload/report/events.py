@@ -151,7 +151,7 @@ def _fault_causes(recording: Recording, places: Sequence[Places], phase: np.ndar
 
 
 def _reads(recording: Recording) -> dict[str, np.ndarray]:
-    """The fills that continue each other, joined."""
+    """The fills that continue each other, up or down, joined."""
     names = ("time_ns", "file", "offset", "bytes", "process", "thread")
     if recording.fills is None:
         return {name: np.empty(0, np.int64) for name in names}
@@ -166,8 +166,9 @@ def _reads(recording: Recording) -> dict[str, np.ndarray]:
         time, file, offset, size, _, thread = row
         before = int(np.searchsorted(fault_times[thread], time, "left"))
         read, seen = last.get(thread, (None, -1))
-        if read and seen == before and read[1] == file and read[2] + read[3] == offset:
-            read[3] += size
+        if read and seen == before and read[1] == file \
+                and offset in (read[2] + read[3], read[2] - size):  # readahead_expand() goes down
+            read[2:4] = min(read[2], offset), read[3] + size
             continue
         joined.append(row)
         last[thread] = row, before

@@ -13,6 +13,7 @@ from frontload.base import console
 from frontload.base.arrays import np
 from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
+from frontload.base.spans import Spans
 from frontload.elf import file as elves
 from frontload.faults.document import Process
 from frontload.profile.trace import GRANULE
@@ -31,6 +32,7 @@ from frontload.report.document import (
     Wasted,
 )
 from frontload.report.events import CAUSES, MAJOR, MINOR, READ
+from frontload.report.recorded import File as RecordedFile
 from frontload.report.recorded import Recording
 from frontload.report.start import Start, look
 from frontload.report.touched import Touches
@@ -115,6 +117,7 @@ def _variant(start: Start, page_size: int) -> Variant:
         "command": recording.command,
         "condition": recording.condition,
         "device": recording.device,
+        "block_bytes": recording.block_bytes,
         "missing": _missing(start),
         "summary": _summary(start, files),
         "processes": [cast(Process, dict(process)) for process in recording.processes],
@@ -195,6 +198,9 @@ def _summary(start: Start, files: list[File]) -> Figures:
         "read_bytes": sum(each.size for each in reads) if reads else None,
         "read_runs": sum(map(len, reads)) if reads else None,
         "requests": recording.requests,
+        "blocks": sum(_blocks(file, read, recording.block_bytes) for file, read in zip(
+            recording.files, recording.reads, strict=True) if read is not None)
+                  if recording.block_bytes else None,
         "wall_ns": recording.wall_ns,
         "max_rss_bytes": recording.max_rss_bytes,
         "touched_bytes": sum(touched) if touched else None,
@@ -204,6 +210,11 @@ def _summary(start: Start, files: list[File]) -> Figures:
             (seen.backward & seen.of(MAJOR if recording.fills is None else READ)).sum()),
         "files_read": sum(bool(file["read_bytes"]) for file in files),
     }
+
+
+def _blocks(file: RecordedFile, read: Spans, size: int) -> int:
+    edges = np.arange(0, file.size + size, size)
+    return int((read.between(edges[:-1], edges[1:]) > 0).sum())
 
 
 def _missing(start: Start) -> list[dict[str, str]]:

@@ -51,7 +51,7 @@ def _variant(variant: Variant, number: int, files: list[ComparedFile], sections:
         "files": {place: name(variant["files"][index]["path"])
                   for index, place in page_file.items()},
         "end": _end(variant) // 1000,
-        "leftOut": left_out,
+        "leftOut": left_out, "block": variant["block_bytes"],
         "sections": {page_file[index]: [
             [_number(each["name"], sections), each["offset"], each["size"]]
             for each in file["sections"] if each["size"] > 0]

@@ -36,6 +36,7 @@ _FIGURES: tuple[tuple[Figure, str, str, Callable], ...] = (
     ("backward_reads", "reads backwards",
      "reads that begin before the previous read of the same file", text.number),
     ("requests", "requests", "what the device was asked for", text.number),
+    ("blocks", "blocks", "of the image, which are decompressed or fetched as a whole", text.number),
     ("minor_faults", "minor faults", "pages that were in memory and had to be mapped",
      text.number),
     ("wasted_bytes", "read for nothing", "read, and never touched by the program",

@@ -17,6 +17,7 @@ from frontload.base.arrays import np
 from frontload.base.documents import MAX_NUMBER, Number, Part, Text, shown
 from frontload.base.errors import BadData
 from frontload.base.spans import Spans
+from frontload.device import image
 
 SCHEMA = "frontload-faults/1"
 _MAKE_ONE = "make one with: frontload faults --json FILE -- COMMAND"
@@ -110,6 +111,7 @@ class Recording:
     totals: dict[str, int | None] | None
     unlisted: dict[str, int]  # faults that the kernel counted beside the recorded ones
     device: str | None  # the kind that it was slowed down to, if any
+    block_bytes: int | None  # of the image there, if its blocks have one size in files
 
 
 def read(path: os.PathLike | str) -> Recording:
@@ -148,6 +150,7 @@ class _Device(Part):
     name: Text
     description: Text
     read_ahead_kib: Number | None = None
+    image: Text | None = None
 
 
 class _Lack(Part):
@@ -214,7 +217,8 @@ class _Reader:
                       for kind, number in (document.recorder.unlisted or {}).items()},
             device=None if device is None else f"{device.name}: {device.description}" + (
                 "" if device.read_ahead_kib is None
-                else f", readahead {device.read_ahead_kib} KiB"))
+                else f", readahead {device.read_ahead_kib} KiB"),
+            block_bytes=image.block_in_files(device.image) if device and device.image else None)
 
     def _read(self, file: File, number: int, fills: Table | None) -> Spans | None:
         """What was read of a file: by its residency, else where the kernel filled the page

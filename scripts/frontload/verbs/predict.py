@@ -6,15 +6,17 @@ one program, reading/planning.py about whole starts.
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
+from frontload.cli import device_options
 from frontload.cli.arguments import add_json, bandwidth, count, named, positive, weighted
 from frontload.cli.parser import Parser
+from frontload.device import image
 from frontload.device import kinds as devices
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ frontload predict --device custom --device-iops 150 --device-bandwidth 80M trace
 frontload predict --weighted-input 10,clang.files --weighted-input 1,lld.files
 """
 _MAX_FILES = 15  # in a table
+# A loop device in memory takes 70 us for a request (docs/predict.md).
+_MEMORY = "--device=custom", "--device-iops=14000", "--device-bandwidth=1e15"
 
 
 def make_parser() -> Parser:
@@ -72,13 +76,19 @@ def make_parser() -> Parser:
                         "the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
-                        choices=(*devices.KINDS, devices.LAZY, devices.CUSTOM, "all"),
-                        help="the kind of device; may be repeated (default: all but custom); lazy "
-                        "is only for whole starts")
+                        metavar="KIND", type=device_options.kind(*devices.KINDS, devices.LAZY,
+                                                                 devices.CUSTOM, "all"),
+                        help="hdd, emmc, ssd, nfs, lazy (only for whole starts) or custom, or a "
+                        "compressed or chunked image in memory or on one of them, such as "
+                        "squashfs:xz:1M or lazy+chunks:4M; may be repeated (default: all but "
+                        "custom and images)")
     device.add_argument("--device-iops", metavar="N", type=positive,
                         help="requests per second of a custom device")
     device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(),
                         help="bytes per second of a custom device")
+    device.add_argument("--decompression", metavar="N[k|M|G]", type=bandwidth(),
+                        help="bytes that are decompressed in a second (default: as measured on one "
+                        "processor)")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of all devices (default 128)")
     add_json(parser)
@@ -109,9 +119,13 @@ def run(args: argparse.Namespace) -> int:
     if len({variant.name for variant in variants}) < len(variants):
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")
+    disks = [name for name in dict.fromkeys(args.device) if not devices.split(name)[1]]
     with _ways(variants, args) as builds:
-        document = prediction.predict(builds, traces, recorded, options=_device_options(args),
-                                      warm_seconds=args.warm_seconds)
+        document = prediction.predict(
+            builds, traces, recorded,
+            options=_device_options(args, disks) if disks or not args.device else None,
+            images=_image_options(args), decompression=args.decompression,
+            warm_seconds=args.warm_seconds)
     if args.json:
         files.write_json(args.json, document)
     if args.json == files.STDOUT:
@@ -173,14 +187,15 @@ def _run_starts(args: argparse.Namespace) -> int:
     from frontload.reading import listing, planning
 
     for option, given in (("--variant", args.variants), ("--recorded", args.recorded),
-                          ("--files", args.files), ("--warm-seconds", args.warm_seconds)):
+                          ("--files", args.files), ("--warm-seconds", args.warm_seconds),
+                          ("--device with an image", _image_options(args))):
         if given:
             raise errors.Failure(f"{option}: is not for prefetch lists",
                                  note="leave it out, or give traces")
     document = planning.predict(
         [planning.Input(path, weight) for given, weight in
          [*((path, 1) for path in args.traces), *args.weighted_input]
-         for path in listing.find([given])], _device_options(args))
+         for path in listing.find([given])], _device_options(args, dict.fromkeys(args.device)))
     if args.json:
         files.write_json(args.json, document)
     if args.json != files.STDOUT:
@@ -228,13 +243,12 @@ def _show_starts(document: "PredictedStarts") -> None:
               f"figures are for {first}")
 
 
-def _device_options(args: argparse.Namespace) -> list[str]:
-    options = []
-    chosen = list(dict.fromkeys(args.device))
-    if "all" not in chosen:
-        options += [f"--device={name}" for name in chosen]
-    elif devices.CUSTOM in chosen:
-        options.append(f"--device={','.join((*devices.KINDS, devices.CUSTOM))}")
+def _device_options(args: argparse.Namespace, disks: Iterable[str]) -> list[str]:
+    """frontload-predict's, for these disks; without any, for those that are its default."""
+    chosen = list(disks)
+    if "all" in chosen:
+        chosen = [*devices.KINDS, devices.CUSTOM] if devices.CUSTOM in chosen else []
+    options = [f"--device={','.join(chosen)}"] if chosen else []
     for name in ("device_iops", "device_bandwidth", "read_ahead"):
         value = getattr(args, name)
         if value is not None:
@@ -242,10 +256,23 @@ def _device_options(args: argparse.Namespace) -> list[str]:
     return options
 
 
+def _image_options(args: argparse.Namespace) -> dict[str, list[str]]:
+    """By the name of an image's device: the options for the disk below it."""
+    found = {}
+    for name in args.device:
+        disk, held = devices.split(name)
+        if held:
+            found[name] = _device_options(args, [disk]) if disk else list(_MEMORY)
+            if held.startswith(image.BTRFS) and args.read_ahead is None:
+                found[name].append(f"--read-ahead={devices.BTRFS_READ_AHEAD_KIB}")
+    return found
+
+
 def _show(document: "Prediction") -> None:
     is_compared = len(document["variants"]) > 1
+    has_images = any("blocks" in each for each in document["variants"][0]["devices"].values())
     headings = ["variant", "device", "major\nfaults", "minor\nfaults", "MB\nread", "extents\nread",
-                "requests", "seconds"]
+                "requests", *(["blocks", "MB decom-\npressed"] if has_images else []), "seconds"]
     if is_compared:
         headings.append(f"times as fast\nas {document['variants'][0]['name']}")
     table = console.table(*headings, numbers=range(2, len(headings)))
@@ -257,11 +284,14 @@ def _show(document: "Prediction") -> None:
             console.add_row(
                 table, variant["name"], device["name"], f"{figures['major_faults']:.0f}",
                 f"{figures['minor_faults']:.0f}", f"{figures['read_bytes'] / 1e6:.1f}",
-                f"{figures['read_runs']:.0f}", f"{figures['requests']:.0f}", f"{seconds:.3f}",
+                f"{figures['read_runs']:.0f}", f"{figures['requests']:.0f}",
+                *([f"{figures['blocks']:.0f}", f"{figures['decompressed_bytes'] / 1e6:.1f}"]
+                  if "blocks" in figures else ["", ""] * has_images), f"{seconds:.3f}",
                 *([f"{times:.1f}" if position and times else ""] if is_compared else []))
     console.show(table)
-    print("seconds are the device's" + (", and a warm start's" if document["warm_seconds"] else
-                                        "; --warm-seconds adds those of the processor"))
+    print("seconds are the device's" + ", with decompression" * has_images + (
+        ", and a warm start's" if document["warm_seconds"] else
+        "; --warm-seconds adds those of the processor"))
     for device in document["devices"]:
         print(f"{device['name']}: {device['description']}, "
               f"{device['read_ahead_kib']} KiB read ahead")

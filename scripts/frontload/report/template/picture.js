@@ -131,6 +131,15 @@ class FaultPicture {
       if (to < this.x[0] || from > this.x[1] || time < this.y[0] || time > this.y[1]) continue;
       const x = this.xScale(from), y = this.yScale(time);
       const end = kind === "F" ? Math.max(this.xScale(to), x + 1.5) : x;
+      if (variant.block && kind !== "m") { // the blocks of the image that this read or waited for
+        const { start, width, size } = this.pieces.get(variant.file[at]);
+        const edge = (offset) => this.xScale(start + width * Math.min(offset / size, 1));
+        const first = variant.offset[at], block = variant.block;
+        const last = first + Math.max(kind === "F" ? variant.bytes[at] : 1, 1);
+        const [left, right] = [edge(Math.floor(first / block) * block),
+          edge(Math.ceil(last / block) * block)];
+        paths.block = `${paths.block || ""}M${left.toFixed(1)},${y.toFixed(1)}H${right.toFixed(1)}`;
+      }
       const name = `${kind} k${cause}`;
       paths[name] = `${paths[name] || ""}M${x.toFixed(1)},${y.toFixed(1)}h${(end - x).toFixed(1)}`;
       view.points.push({ at, y, left: x, right: end });
@@ -142,9 +151,9 @@ class FaultPicture {
       paths.jump += `M${start.toFixed(1)},${above.toFixed(1)}L${x.toFixed(1)},${y.toFixed(1)}`;
       paths.arrow += `M${(x - 1).toFixed(1)},${y.toFixed(1)}l6,-3.2v6.4z`;
     }
-    // Reads lie under minor faults, minor ones under major ones; arrows are on top.
+    // Blocks lie under reads, these under minor faults, minor ones under major ones; arrows on top.
     view.marks.selectAll("*").remove();
-    for (const name of d3.keys(paths).sort((a, b) => "jFmMa".indexOf(a[0]) - "jFmMa".indexOf(b[0])))
+    for (const name of d3.keys(paths).sort((a, b) => "bjFmMa".indexOf(a[0]) - "bjFmMa".indexOf(b[0])))
       view.marks.append("path").attr("class", name).attr("d", paths[name]);
     view.marks.append("line").attr("class", "end").attr("x2", width)
       .attr("y1", this.yScale(variant.end)).attr("y2", this.yScale(variant.end));
