@@ -31,6 +31,8 @@ frontload files app.startup --binary app -o app.files
 frontload files app.startup libfoo.startup libbar.startup --binary app -o app.files
 # the same for an image builder, a range a line
 frontload files lists --json-lines app.jsonl
+# the same as nydus takes it, for a container whose root was recorded in /rootfs
+frontload files lists --format nydus --root /rootfs -o app.json
 # for a machine that has the files on a disk
 frontload files lists --order blocks -o app.files
 # for an image that is built again, with files of the same contents and other times
@@ -39,6 +41,7 @@ frontload files kept.files --renew -o app.files
 """
 SCHEMA = "frontload-files/1"
 TOUCH, BLOCKS = "touch", "blocks"
+LIST = "list"
 _MAX_NAMED = 5
 
 
@@ -50,6 +53,13 @@ def make_parser() -> Parser:
     parser.add_argument("--json-lines", metavar="FILE", help="write each range as a line of JSON "
                         "to FILE, in the order of first touch: path, offset, length, rank; for "
                         "what builds images of containers")
+    parser.add_argument("--format", choices=(LIST, "nydus", "soci", "estargz"), default=LIST,
+                        help="what --output has: a prefetch list, or the file that a tool for "
+                        "lazily fetched images takes: nydus-image optimize --prefetch-files, soci "
+                        "create --prefetch-files-json, nerdctl image convert --estargz-record-in "
+                        "(default %(default)s)")
+    parser.add_argument("--root", metavar="DIR", default="/", help="for these, the root of the "
+                        "image when it was recorded (default %(default)s)")
     parser.add_argument("--hash", action="store_true", help="add the SHA-256 of each file that has "
                         "no build-id, for --renew")
     parser.add_argument("--renew", action="store_true", help="take the times of the files as they "
@@ -68,7 +78,7 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.reading import blocks, contents, from_profile, listing
+    from frontload.reading import blocks, contents, from_profile, lazy_images, listing
 
     merged = listing.ReadingList()
     # Without --binary, all are lists, which may be pipes and are read once.
@@ -102,7 +112,13 @@ def run(args: argparse.Namespace) -> int:
             json.dumps({"path": path, "offset": each.begin, "length": each.end - each.begin,
                         "rank": each.first.rank}) + "\n"
             for path, each in merged.in_order_of_touch()).encode())
-    if args.output or not (args.json or args.json_lines):
+    if args.format != LIST:
+        data, left_out = lazy_images.to_bytes(merged, args.format, args.root)
+        files.write_output(args.output, data)
+        if left_out:
+            errors.note(f"{errors.count(left_out, 'file')} left out: not in {args.root}, or no "
+                        "UTF-8")
+    elif args.output or not (args.json or args.json_lines):
         order = merged.in_order()
         if args.order == BLOCKS:
             order = blocks.in_order(merged, order)
