@@ -1,114 +1,258 @@
-"""Compressed images: the kernel reads of them what was predicted, in every format that it has."""
+"""frontload image: images for a known start, which hold what the folder holds."""
 
 import json
 import os
 import random
-import sys
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
-from abilities import needs
-from bench_room import BENCH
-from frontload.device import image, kinds
-from trace_writer import DATA, TraceWriter
+from abilities import lacking, needs
+from frontload.image import appimage, hot, squashfs
+from frontload.reading import lazy_images, listing
+from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
+from in_process import frontload
 
-PLACES = 24
-NOISE = 6_000_000
-# Functions far apart, and data of a file that is linked in, which is written here and there.
-SOURCE = "\n".join(
-    ["extern volatile char _binary_noise_start[];"]
-    + [f'asm(".section .text.far{i},\\"ax\\"; .globl far{i}; .type far{i}, @function; far{i}: ret;'
-       f' .skip 300000, 0x90; .size far{i}, .-far{i}"); void far{i}(void);' for i in range(PLACES)]
-    + ["int main(void) {"]
-    + [f"far{i * 7 % PLACES}(); ++_binary_noise_start[{i * 5 % PLACES * 240000 + 7}];"
-       for i in range(PLACES)] + ["return 0; }"])
+pytestmark = needs("program:mksquashfs", "program:unsquashfs")
+BLOCK = 1 << 17
+TEXT = b"".join(b"%d squared is %d\n" % (number, number * number) for number in range(40_000))
 
-# argv: the program, the image.
-ON_A_DEVICE = """
-import json, sys
-from pathlib import Path
-from coldbench.measure.requests import CountingLauncher
-from frontload.device.cold_device import ColdDevice
-from frontload.pagecache import cache as pagecache
-program = Path(sys.argv[1])
-with ColdDevice(program.parent, [program], file_system=sys.argv[2]) as device:
-    launcher = CountingLauncher(device.number)
-    copy = device.place(program)
-    pagecache.make_cold(copy)
-    sample = launcher.run([str(copy)])
-    read = launcher.of(sample)
-    print(json.dumps([sample.major_faults, read.bytes, read.reads]))
-"""
+
+def listed(folder: Path, *touched: tuple[str, list[int]], runs: int = 1) -> Path:
+    """A list of pages of files in a folder, beside it."""
+    found, rank = ReadingList(runs), 0
+    for name, pages in touched:
+        path = folder / name
+        touches = found.pages.setdefault(
+            File(str(path), path.stat().st_size, path.stat().st_mtime_ns), {})
+        for page in pages:
+            touches[page] = Touch(rank, 1, MAP)
+            rank += 1
+    to = folder.parent / f"{folder.name}.files"
+    to.write_bytes(listing.to_bytes(found))
+    return to
 
 
 @pytest.fixture
-def program(tmp_path, link):
-    chance = random.Random(1)
-    (tmp_path / "noise").write_bytes(bytes(chance.choices(range(16), k=NOISE)))
-    return link("-Wl,--format=binary", "noise", "-Wl,--format=default", source=SOURCE)
+def folder(tmp_path):
+    """Of every kind of file."""
+    made = tmp_path / "folder"
+    (made / "a b" / "deep").mkdir(parents=True)
+    (made / "empty").mkdir()
+    (made / "program").write_bytes(TEXT)
+    (made / "copy").write_bytes(TEXT)
+    (made / "a b" / 'quoted "name" \\ [x] *^').write_bytes(TEXT[:3 * BLOCK + 5])
+    (made / "line\nend").write_bytes(TEXT[7:BLOCK])
+    os.link(made / "program", made / "a b" / "hard link")
+    (made / "link").symlink_to("program")
+    (made / "nothing").touch()
+    with (made / "sparse").open("wb") as stream:
+        stream.seek(3 * BLOCK)
+        stream.write(TEXT[:BLOCK + 100])
+        stream.truncate(9 * BLOCK)
+    (made / "a b" / "noise").write_bytes(random.Random(1).randbytes(2 * BLOCK + 9))
+    for number in range(900):  # more than a piece of a table holds
+        (made / "a b" / "deep" / f"{number:0100}").write_bytes(TEXT[number:number + 700])
+    os.mkfifo(made / "pipe")
+    (made / "program").chmod(0o4711)
+    return made
 
 
-@pytest.fixture
-def trace(tmp_path, program):
-    writer = TraceWriter().module(1, str(program.path), program.build_id)
-    for name in ("_start", "_init", "frame_dummy", "main"):
-        writer.event(program.addresses[name])
-    for i in range(PLACES):
-        writer.event(program.addresses[f"far{i * 7 % PLACES}"])
-        writer.event(program.addresses["_binary_noise_start"] + i * 5 % PLACES * 240000 + 7,
-                     kind=DATA)
-    return writer.write(tmp_path / "trace")
+def contents(folder: Path) -> dict:
+    found = {}
+    for at, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = Path(at, name)
+            status = path.lstat()
+            kind = path.readlink() if path.is_symlink() else \
+                path.read_bytes() if path.is_file() else None
+            links = status.st_nlink if path.is_file() else 1
+            found[path.relative_to(folder)] = status.st_mode, int(status.st_mtime), links, kind
+    return found
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=needs(f"image:{name}"))
-    for name in ("squashfs:xz:1M", "squashfs:gzip", "squashfs:zstd:256K", "squashfs:lzo",
-                 "squashfs:lz4:512K", "erofs:lz4", "erofs:lz4hc:64K", "erofs:lzma:64K",
-                 "erofs:deflate:64K", "erofs:zstd:64K", "btrfs:zstd")])
-@needs("loop-devices", "quiet-page-cache", "kernel>=6.17")
-def test_the_kernel_reads_what_was_predicted(frontload, tools, run, program, trace, name):
-    """EROFS and btrfs also read a page or two of their own tables."""
-    predicted = json.loads(frontload("predict", f"--device={name}", "--json=-", trace).stdout)
-    figures = predicted["variants"][0]["devices"][name]
-    faults, read, requests = json.loads(run(
-        sys.executable, "-c", ON_A_DEVICE, program.path, name, env=os.environ | {
-            "PYTHONPATH": os.pathsep.join([*sys.path, str(BENCH)])}).stdout)
-    assert figures["major_faults"] == pytest.approx(faults, rel=0.05, abs=1)
-    assert figures["read_bytes"] == pytest.approx(read, rel=0.05, abs=16384)
-    assert figures["requests"] == pytest.approx(requests, rel=0.1, abs=4)
-    assert figures["decompressed_bytes"] > read and figures["blocks"] > 1
+def unpacked(image: Path, *options) -> dict:
+    to = image.with_suffix(".unpacked")
+    subprocess.run(["unsquashfs", "-q", "-n", *options, "-d", to, image], check=True,
+                   capture_output=True)
+    try:
+        return contents(to)
+    finally:
+        shutil.rmtree(to)
 
 
-def test_chunks_are_predicted_on_top_of_a_device(frontload, program, trace):
-    names = "lazy+chunks:512K", "lazy+chunks:4M", "hdd"
-    document = json.loads(frontload("predict", *(f"--device={name}" for name in names),
-                                    "--json=-", trace).stdout)
-    assert [device["name"] for device in document["devices"]] == ["hdd", *names[:2]]
-    found = document["variants"][0]["devices"]
-    size = program.path.stat().st_size
-    assert found["lazy+chunks:4M"]["blocks"] == -(-size // (4 << 20))
-    assert found["lazy+chunks:512K"]["blocks"] > 16
-    assert "blocks" not in found["hdd"]
-    assert "MB decom" in frontload("predict", f"--device={names[0]}", trace).stdout
+def mounted(image: Path) -> dict:
+    (at := image.with_suffix(".mounted")).mkdir(exist_ok=True)
+    subprocess.run(["mount", "-o", "loop,ro", image, at], check=True)
+    try:
+        return contents(at)
+    finally:
+        subprocess.run(["umount", at], check=True)
 
 
-@needs("image:squashfs:zstd")
-@needs("loop-devices")
-def test_a_program_is_measured_in_an_image(frontload, program):
-    document = json.loads(frontload("measure", "--device=squashfs:zstd", "--runs=1", "--warmup=0",
-                                    "--json=-", "--", program.path).stdout)
-    assert document["device"]["image"] == "squashfs:zstd"
-    assert document["files"][0]["file_system"] == "squashfs"
+def make(folder: Path, image: Path, *options) -> dict:
+    return json.loads(frontload("image", folder, "-o", image, "--json", "-", *options))
 
 
-@pytest.mark.parametrize("name, expected", [
-    ("hdd", ("hdd", None)), ("squashfs:xz:1M", ("", "squashfs:xz:1M")),
-    ("hdd+erofs", ("hdd", "erofs")), ("squashfs:zip", ("squashfs:zip", None)),
-    ("squashfs:xz:96K", ("squashfs:xz:96K", None)), ("btrfs:zstd:1M", ("btrfs:zstd:1M", None))])
-def test_names_of_images(name, expected):
-    assert kinds.split(name) == expected
+def hot_blocks(image: Path) -> dict[str, list[bool]]:
+    """Of each large file, which of its blocks are stored."""
+    with image.open("rb") as stream:
+        read = squashfs._Image(image, stream)
+        for name, inode in read.files():
+            read.add(name, inode, None)
+        return {name: [block.raw for _, block in sorted(read.blocks.items())
+                       if any(piece[1] == name and piece[3] == BLOCK for piece in block.pieces)]
+                for name, _ in read.files()}
 
 
-def test_what_is_no_image_is_refused(frontload):
-    said = frontload("measure", "--device=squashfs:xz:2M", "--", "true", code=2).stderr
-    assert "'squashfs:xz:2M' is not one of hdd, emmc, ssd, nfs, lazy, custom" in said
-    assert image.syntax() in said
+@pytest.mark.parametrize("compressor", ["gzip", "xz", "zstd", "lz4", "lzo"])
+def test_the_contents_are_those_of_the_folder(folder, tmp_path, compressor):
+    """With hot blocks, hot ends of files, hot holes, and names of all kinds."""
+    files = listed(folder, ("program", [40]), ('a b/quoted "name" \\ [x] *^', [0, 96]),
+                   ("sparse", [0, 100, 200]), ("a b/noise", [0]), ("line\nend", [3]),
+                   (f"a b/deep/{5:0100}", [0]))
+    image = tmp_path / "image"
+    made = make(folder, image, "--compressor", compressor, "--files", files, "--growth", 100)
+    assert made["hot_blocks"] and made["stored_bytes"] == made["hot_bytes"]
+    assert made["bytes"] == image.stat().st_size > made["plain_bytes"]
+    assert unpacked(image) == contents(folder)
+    if not lacking("loop-devices"):
+        assert mounted(image) == contents(folder)
+
+
+def test_only_touched_blocks_are_stored(folder, tmp_path):
+    """Also in a file of the same contents, which shares them."""
+    make(folder, image := tmp_path / "image", "--growth", 100, "--files",
+         listed(folder, ("program", [32, 70])))
+    stored = hot_blocks(image)
+    assert stored["program"] == stored["copy"] == stored["a b/hard link"]
+    assert [number for number, raw in enumerate(stored["program"]) if raw] == [1, 2]
+    assert not any(stored['a b/quoted "name" \\ [x] *^'])
+
+
+def test_hot_files_come_first_in_the_order_of_touch(folder, tmp_path):
+    image = tmp_path / "image"
+    make(folder, image, "--files", listed(folder, ("sparse", [100]), ("a b/noise", [0])))
+    with image.open("rb") as stream:
+        read = squashfs._Image(image, stream)
+        for name, inode in read.files():
+            read.add(name, inode, None)
+    names = [read.blocks[begin].pieces[0][1] for begin in sorted(read.blocks)]
+    assert list(dict.fromkeys(names))[:2] == ["sparse", "a b/noise"]
+
+
+def test_growth_has_a_limit(folder, tmp_path):
+    """What compresses least is stored first."""
+    (folder / "half").write_bytes(random.Random(2).randbytes(BLOCK // 2) + bytes(BLOCK // 2)
+                                  + TEXT[:BLOCK])
+    files = listed(folder, ("half", [0, 32]))
+    none = make(folder, tmp_path / "none", "--files", files, "--growth", 0)
+    assert none["bytes"] == none["plain_bytes"] and not none["stored_bytes"]
+    growth = 100 * BLOCK / none["plain_bytes"]
+    make(folder, image := tmp_path / "some", "--files", files, "--growth", growth)
+    assert hot_blocks(image)["half"] == [True, False]
+    assert image.stat().st_size <= none["plain_bytes"] * (1 + growth / 100)
+
+
+@needs("program:mkfs.erofs")
+@pytest.mark.parametrize("form", ["squashfs", "erofs"])
+def test_the_same_folder_gives_the_same_bytes(folder, tmp_path, form, monkeypatch):
+    files = listed(folder, ("program", [0]))
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    for name in "ab":
+        make(folder, tmp_path / name, "--format", form, "--files", files)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@needs("program:mkfs.erofs", "erofs", "loop-devices")
+def test_files_of_an_erofs_image_are_stored(folder, tmp_path):
+    """Those that are touched mostly."""
+    pages = range(-(-len(TEXT) // PAGE))
+    image = tmp_path / "image"
+    made = make(folder, image, "--format", "erofs", "--growth", 100, "--files", listed(
+        folder, ("program", list(pages)), ("sparse", [96]), ('a b/quoted "name" \\ [x] *^', [0])))
+    assert made["stored_bytes"] == len(TEXT) and TEXT[:BLOCK] in image.read_bytes()
+    assert mounted(image) == contents(folder)
+
+
+def test_an_appimage_is_packed_again(folder, tmp_path):
+    """Its runtime is kept; a list may have been recorded where it was mounted."""
+    runtime = (data := Path("/bin/true").read_bytes())[:appimage.runtime_size(Path("/bin/true"))]
+    assert data.startswith(runtime)
+    subprocess.run(["mksquashfs", folder, tmp_path / "plain", "-quiet", "-no-progress", "-comp",
+                    "gzip", "-b", "64K"], check=True)
+    given, to = tmp_path / "app.AppImage", tmp_path / "new.AppImage"
+    given.write_bytes(runtime + (tmp_path / "plain").read_bytes())
+    given.chmod(0o755)
+    files = listed(folder, ("program", [0]))
+    files.write_bytes(files.read_bytes().replace(bytes(folder), b"/tmp/.mount_appX1"))
+    made = make(given, to, "--files", files, "--growth", 100)
+    assert made["before_bytes"] == given.stat().st_size and made["hot_blocks"] == 1
+    assert made["bytes"] == to.stat().st_size > made["plain_bytes"] > given.stat().st_size * 0.9
+    assert to.read_bytes().startswith(runtime) and os.access(to, os.X_OK)
+    found = squashfs.read_super(to, len(runtime))
+    assert squashfs.COMPRESSORS[found.compressor - 1] == "gzip" and found.block == 1 << 16
+    assert unpacked(to, "-offset", str(len(runtime))) == contents(folder)
+
+
+def test_a_front_needs_no_list(tmp_path, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    shutil.copy("/bin/true", tmp_path / "folder")
+    monkeypatch.setattr(hot.front, "ranges_of", lambda elf: [(PAGE, 2 * PAGE)])
+    made = make(tmp_path / "folder", tmp_path / "image", "--growth", 100)
+    assert made["hot_files"] == made["hot_blocks"] == 1
+
+
+@pytest.mark.parametrize(("given", "said", "code"), [
+    ("missing", "No such file", 2), ("text", "is no folder and no AppImage", 65),
+    ("/bin/true", "has no SquashFS image", 65)])
+def test_what_cannot_be_packed(tmp_path, monkeypatch, given, said, code):
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("text")
+    assert said in frontload("image", given, "-o", "image", code=code)
+    assert not Path("image").exists()
+
+
+def test_other_mistakes(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = listed(folder, ("program", [0]))
+    assert "name no file" in frontload("image", folder, "-o", "i", "--files", files, "--root",
+                                       "/elsewhere", code=2)
+    assert '"rle" is not supported' in frontload("image", folder, "-o", "i", "--option=-comp",
+                                                 "--option=rle", code=2)
+    assert "lies in" in frontload("image", ".", "-o", "i", code=2)
+    (folder / "program").write_text("shorter")
+    assert "another size" in frontload("image", folder, "-o", "i", "--files", files, code=2)
+    assert not Path("i").exists() and not list(tmp_path.glob(".i.*"))
+
+
+def test_an_image_that_is_not_as_we_made_it(folder, tmp_path):
+    """Compressed inodes, and damage anywhere, are errors."""
+    image = tmp_path / "image"
+    subprocess.run(["mksquashfs", folder, image, "-quiet", "-no-progress"], check=True)
+    with pytest.raises(squashfs.BadData, match="a table is compressed"), \
+            (tmp_path / "to").open("wb") as to:
+        squashfs.store_hot(image, folder, {}, 0, to)
+
+
+def test_formats_of_lazily_fetched_images(tmp_path):
+    touched = ReadingList(1, {File("/root/b", 3 * PAGE, 0): {0: Touch(1, 1, MAP),
+                                                             1: Touch(2, 1, MAP)},
+                              File("/root/a\udcff", 9, 0): {0: Touch(4, 1, MAP)},
+                              File("/root/a/c", 9, 0): {0: Touch(0, 1, MAP)},
+                              File("/other", 9, 0): {0: Touch(3, 1, MAP)}})
+    (tmp_path / "l.files").write_bytes(listing.to_bytes(touched))
+
+    def written(form: str) -> str:
+        said = frontload("files", tmp_path / "l.files", "--format", form, "--root", "/root", "-o",
+                         tmp_path / "to")
+        assert "2 files left out" in said
+        return (tmp_path / "to").read_text()
+
+    assert json.loads(written("nydus")) == {"version": "v1", "files": [
+        {"path": "/a/c", "ranges": [[0, 9]]}, {"path": "/b", "ranges": [[0, 2 * PAGE]]}]}
+    assert json.loads(written("soci")) == ["/a/c", "/b"]
+    assert [json.loads(line) for line in written("estargz").splitlines()] == [
+        {"path": "a/c"}, {"path": "b"}]
+    assert lazy_images.FORMATS == ("nydus", "soci", "estargz")

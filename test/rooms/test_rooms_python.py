@@ -16,8 +16,8 @@ from places import ROOT
 
 # A room, or a module that stands apart from its room, may import what stands before it.
 ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing", "machine",
-         "order", "recording", "importers", "measure", "faults", "reading", "report", "auto", "cli",
-         "verbs", "cli/main", "cli/manual", "__main__")
+         "order", "recording", "importers", "measure", "faults", "reading", "image", "report",
+         "auto", "cli", "verbs", "cli/main", "cli/manual", "__main__")
 BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all
 # Called by a program in bench/ each; what they share is no program.
 PROGRAMS = {"race", "table", "picture", "start", "heldout", "source_package"}

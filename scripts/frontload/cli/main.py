@@ -35,6 +35,7 @@ OTHER_VERBS = {
     "import": "make a startup profile from other tools' files",
     "finish": "write what a start needs into a program of any linker",
     "files": "merge lists of what starts read of all their files",
+    "image": "pack a folder into a compressed image that starts quickly",
     "predict": "predict cold starts on other storage devices",
     "faults": "record every page fault of one start",
     "report": "make a page that shows what starts read and what could improve",

@@ -1,0 +1,1 @@
+"""Compressed images of folders, in which a start has little to decompress."""

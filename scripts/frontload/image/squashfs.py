@@ -1,0 +1,372 @@
+"""Stores hot blocks of a SquashFS image as they are, so that reading them decompresses nothing.
+
+mksquashfs decides for whole files whether they are compressed. In the format, each block has a bit
+for that. We take an image of mksquashfs whose inodes are not compressed (-noI), and put the hot
+blocks' contents in the place of the compressed ones. All else stays, but for the places of blocks,
+which move. https://dr-emann.github.io/squashfs describes the format:
+
+    superblock  96 bytes: its fields below
+    data        blocks of files in their order, and blocks of fragments: the ends of many files
+    tables      inodes, directories, fragments, and others, in pieces of 8 KiB with a head of two
+                bytes; some have an index of 64-bit places
+
+The image is one that we have just made, so what is unexpected in it is an error.
+"""
+
+import ctypes
+import lzma
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from frontload.base.errors import BadData, Failure
+from frontload.image.hot import Hot
+
+MAGIC = b"hsqs"
+COMPRESSORS = ("gzip", "lzma", "lzo", "xz", "lz4", "zstd")  # their numbers begin with 1
+_SUPER = struct.Struct("<4s4I6H8Q")
+_RAW_PIECE, _RAW_BLOCK = 1 << 15, 1 << 24
+_PIECE, _PADDING = 8192, 4096
+_NOTE = "give an AppImage of type 2, whose image is SquashFS 4"
+_NOTHING, _NO_FRAGMENT = (1 << 64) - 1, (1 << 32) - 1
+_FOLDER, _FILE, _LONG_FOLDER, _LONG_FILE = 1, 2, 8, 9  # types of inodes; entries have the first two
+
+
+class Super(NamedTuple):
+    magic: bytes
+    inodes: int
+    made: int
+    block: int
+    fragments: int
+    compressor: int
+    block_log: int
+    flags: int
+    owners: int
+    major: int
+    minor: int
+    root: int
+    end: int
+    owner_table: int
+    attribute_table: int
+    inode_table: int
+    folder_table: int
+    fragment_table: int
+    export_table: int
+
+
+_PLACES = Super._fields[Super._fields.index("end"):]
+
+
+def read_super(path: Path, offset: int = 0) -> Super:
+    """The superblock of the image at this offset."""
+    with open(path, "rb") as stream:
+        stream.seek(offset)
+        data = stream.read(_SUPER.size)
+    if len(data) < _SUPER.size or not data.startswith(MAGIC):
+        raise BadData(path, "has no SquashFS image", offset=offset, note=_NOTE)
+    found = Super(*_SUPER.unpack(data))
+    if found.major != 4 or not 0 < found.compressor <= len(COMPRESSORS):
+        raise BadData(path, "is SquashFS of another version", offset=offset, note=_NOTE)
+    return found
+
+
+@dataclass
+class Block:
+    """A block of a file or of fragments. `entries`: where its size is written. `pieces`: where its
+    contents come from: offset in the block, file, offset there, size."""
+
+    size: int  # in the image
+    raw: bool
+    entries: list[tuple["_Table", int]] = field(default_factory=list)
+    pieces: list[tuple[int, str, int, int]] = field(default_factory=list)
+    share: float = 0.0  # of starts that touch it
+
+    @property
+    def contents(self) -> int:
+        return max((at + size for at, _, _, size in self.pieces), default=self.size)
+
+
+class Result(NamedTuple):
+    blocks: int  # that a start touches
+    bytes: int  # their contents
+    raw_before: int
+    raw: int  # of these: contents of blocks that are not compressed
+
+
+def store_hot(path: Path, folder: Path, hot: Mapping[str, Hot], most: int, output: BinaryIO
+              ) -> Result:
+    """Writes the image with hot blocks stored to `output`. It grows by at most `most` bytes."""
+    with open(path, "rb") as stream:
+        image = _Image(path, stream)
+        for name, inode in image.files():
+            image.add(name, inode, hot.get(name))
+        touched = {begin: block for begin, block in image.blocks.items() if block.share}
+        before = sum(block.contents for block in touched.values() if block.raw)
+        chosen = set()
+
+        # Decompression takes time for each byte of both sides. So a block that is compressed least
+        # gains most for a byte of growth, whatever the compressor.
+        def worth(begin: int) -> float:
+            block = touched[begin]
+            return block.share * block.size / max(block.contents - block.size, 1)
+
+        for begin in sorted(touched, key=lambda begin: (-worth(begin), begin)):
+            growth = touched[begin].contents - touched[begin].size
+            if not touched[begin].raw and growth <= most:
+                most -= growth
+                chosen.add(begin)
+        image.write(output, folder, chosen)
+    return Result(len(touched), sum(block.contents for block in touched.values()), before,
+                  before + sum(touched[begin].contents for begin in chosen))
+
+
+class _Table:
+    """A table of pieces that are not compressed, as one text."""
+
+    def __init__(self, image: "_Image", begin: int, end: int):
+        self._begin, self.flat = begin - image.super.inode_table, bytearray()
+        self.at: dict[int, int] = {}  # by the place of a piece in the table
+        at = self._begin
+        while at < end - image.super.inode_table:
+            head, = struct.unpack_from("<H", image.tables, at)
+            if not _RAW_PIECE < head <= _RAW_PIECE + _PIECE:
+                raise image.bad("a table is compressed")
+            self.at[at - self._begin] = len(self.flat)
+            self.flat += image.tables[at + 2:at + 2 + head - _RAW_PIECE]
+            at += 2 + head - _RAW_PIECE
+
+    def write_to(self, tables: bytearray) -> None:
+        """Puts the pieces back."""
+        starts = [*self.at.values(), len(self.flat)]
+        for place, begin, end in zip(self.at, starts, starts[1:], strict=False):
+            at = self._begin + place + 2
+            tables[at:at + end - begin] = self.flat[begin:end]
+
+
+class _Image:
+    """`tables`: all behind the data, from the inode table on. `blocks`: by their place."""
+
+    def __init__(self, path: Path, stream: BinaryIO):
+        self.path, self._stream = path, stream
+        self.super = read_super(path)
+        first = self.super.inode_table
+        stream.seek(first)
+        self.tables = bytearray(stream.read(self.super.end - first))
+        self._places: list[int] = []  # in `tables`, of 64-bit places in the image
+        firsts = {begin: self._index(begin, -(-count * size // _PIECE)) for begin, count, size in (
+            (self.super.fragment_table, self.super.fragments, 16),
+            (self.super.export_table, self.super.inodes, 8),
+            (self.super.owner_table, self.super.owners, 4)) if begin != _NOTHING and count}
+        self.inodes = _Table(self, first, self.super.folder_table)
+        self.folders = _Table(self, self.super.folder_table, min(firsts.values()))
+        if self.super.attribute_table != _NOTHING:  # a place, a number, and the index
+            count, = struct.unpack_from("<I", self.tables, self.super.attribute_table - first + 8)
+            self._index(self.super.attribute_table, 1)
+            self._index(self.super.attribute_table + 16, -(-count * 16 // _PIECE))
+        self.fragments = self._unpack(firsts.get(self.super.fragment_table))
+        self.blocks: dict[int, Block] = {}
+        self._starts: list[tuple[_Table, int, str, int]] = []  # where it is written, as what, it
+        for at in range(0, 16 * self.super.fragments, 16):
+            begin, size = struct.unpack_from("<QI", self.fragments.flat, at)
+            self._block(begin, size, self.fragments, at + 8)
+            self._starts.append((self.fragments, at, "<Q", begin))
+
+    def bad(self, what: str) -> BadData:
+        return BadData(self.path, f"not an image that mksquashfs has made for us: {what}",
+                       note="use Debian's mksquashfs, or report this")
+
+    def _index(self, begin: int, count: int) -> int:
+        """Notes the places in an index; returns the first."""
+        at = begin - self.super.inode_table
+        self._places += range(at, at + 8 * count, 8)
+        place, = struct.unpack_from("<Q", self.tables, at) if count else (0,)
+        return int(place)
+
+    def _unpack(self, first: int | None) -> _Table:
+        """The table of fragments, which is not compressed any more; `first`: its first piece."""
+        if first is None:
+            return _Table(self, 0, 0)
+        at, base = first - self.super.inode_table, self.super.inode_table
+        end = self.super.fragment_table - base
+        unpack = _decompressor(COMPRESSORS[self.super.compressor - 1])
+        pieces: list[bytes] = []
+        begins = []
+        while at < end:
+            head, = struct.unpack_from("<H", self.tables, at)
+            piece = bytes(self.tables[at + 2:at + 2 + head % _RAW_PIECE])
+            at += 2 + head % _RAW_PIECE
+            piece = piece if head & _RAW_PIECE else unpack(piece)
+            begins.append(first + sum(map(len, pieces)))
+            pieces.append(struct.pack("<H", len(piece) | _RAW_PIECE) + piece)
+        if at != end:
+            raise self.bad("a table is cut")
+        at = first - base
+        growth = sum(map(len, pieces)) - (end - at)
+        self._move(first, growth)
+        self.tables[at:end] = b"".join(pieces)
+        self._places = [place + growth if place > at else place for place in self._places]
+        struct.pack_into(f"<{len(begins)}Q", self.tables, self.super.fragment_table - base, *begins)
+        return _Table(self, first, self.super.fragment_table)
+
+    def _move(self, behind: int, growth: int) -> None:
+        """Moves all tables behind a place, as far as others have their places."""
+        self.super = self.super._replace(**{
+            name: getattr(self.super, name) + growth for name in _PLACES
+            if behind < getattr(self.super, name) < _NOTHING})
+        for at in self._places:
+            place, = struct.unpack_from("<Q", self.tables, at)
+            struct.pack_into("<Q", self.tables, at, place + growth * (place > behind))
+
+    def _block(self, begin: int, size: int, table: _Table, at: int) -> Block:
+        block = self.blocks.setdefault(begin, Block(size & ~_RAW_BLOCK, bool(size & _RAW_BLOCK)))
+        if block.size != size & ~_RAW_BLOCK:
+            raise self.bad("files share half a block")
+        block.entries.append((table, at))
+        return block
+
+    def files(self) -> Iterator[tuple[str, int]]:
+        """The path of each file, and its inode's place in the table; hard links are several."""
+        waiting = [("", self.inodes.at[self.super.root >> 16] + (self.super.root & 0xFFFF))]
+        while waiting:
+            folder, inode = waiting.pop()
+            kind, = struct.unpack_from("<H", self.inodes.flat, inode)
+            if kind == _FOLDER:
+                piece, size, at = struct.unpack_from("<I4x2H", self.inodes.flat, inode + 16)
+            else:
+                size, piece, at = struct.unpack_from("<2I6xH", self.inodes.flat, inode + 20)
+            at += self.folders.at.get(piece, 0)  # an empty one may be at the table's end
+            end = at + size - 3  # . and .. are counted
+            while at < end:
+                count, piece = struct.unpack_from("<2I", self.folders.flat, at)
+                at += 12
+                for _ in range(count + 1):
+                    offset, kind, length = struct.unpack_from("<H2x2H", self.folders.flat, at)
+                    name = os.fsdecode(bytes(self.folders.flat[at + 8:at + 9 + length]))
+                    at += 9 + length
+                    found = os.path.join(folder, name), self.inodes.at[piece] + offset
+                    if kind == _FOLDER:
+                        waiting.append(found)
+                    elif kind == _FILE:
+                        yield found
+
+    def add(self, name: str, inode: int, hot: Hot | None) -> None:
+        """Notes the blocks of a file."""
+        kind, = struct.unpack_from("<H", self.inodes.flat, inode)
+        if kind == _FILE:
+            begin, fragment, tail, size = struct.unpack_from("<4I", self.inodes.flat, inode + 16)
+            written, at = "<I", inode + 32
+        else:
+            begin, size, fragment, tail = struct.unpack_from("<2Q12x2I", self.inodes.flat,
+                                                             inode + 16)
+            written, at = "<Q", inode + 56
+        block, step = self.super.block, 0
+        whole = size // block if fragment != _NO_FRAGMENT else -(-size // block)
+        for number in range(whole):
+            entry, = struct.unpack_from("<I", self.inodes.flat, at + 4 * number)
+            if entry:  # else a hole
+                if not step:
+                    self._starts.append((self.inodes, inode + 16, written, begin))
+                here = number * block
+                self._piece(self._block(begin + step, entry, self.inodes, at + 4 * number), 0,
+                            name, here, min(block, size - here), hot)
+                step += entry & ~_RAW_BLOCK
+        if fragment != _NO_FRAGMENT:
+            begin, = struct.unpack_from("<Q", self.fragments.flat, 16 * fragment)
+            self._piece(self.blocks[begin], tail, name, whole * block, size - whole * block, hot)
+
+    @staticmethod
+    def _piece(block: Block, at: int, name: str, offset: int, size: int, hot: Hot | None) -> None:
+        block.pieces.append((at, name, offset, size))
+        if hot:
+            block.share = max(block.share, hot.share(offset, offset + size))
+
+    def write(self, output: BinaryIO, folder: Path, stored: set[int]) -> None:
+        """Writes the image with these blocks stored."""
+        begins = sorted(self.blocks)
+        places = {}  # where blocks are now
+        growth, end = 0, 0
+        for begin in begins:
+            if begin < end:
+                raise self.bad("files share half a block")
+            block = self.blocks[begin]
+            end = begin + block.size
+            places[begin] = begin + growth
+            if begin in stored:
+                growth += block.contents - block.size
+                for table, at in block.entries:
+                    struct.pack_into("<I", table.flat, at, block.contents | _RAW_BLOCK)
+        for table, at, written, begin in self._starts:
+            try:
+                struct.pack_into(written, table.flat, at, places[begin])
+            except struct.error as problem:
+                raise Failure(f"{self.path}: more than 4 GiB, of which mksquashfs did not know",
+                              note="choose a smaller --growth") from problem
+        for table in (self.inodes, self.fragments):
+            table.write_to(self.tables)
+        first = self.super.inode_table
+        self._move(0, growth)
+        output.write(_SUPER.pack(*self.super))
+        end = _SUPER.size
+        for begin in begins:
+            self._copy(output, end, begin)
+            end = begin + self.blocks[begin].size
+            if begin in stored:
+                output.write(_contents(self.blocks[begin], folder))
+            else:
+                self._copy(output, begin, end)
+        self._copy(output, end, first)
+        output.write(self.tables)
+        output.write(bytes(-self.super.end % _PADDING))
+
+    def _copy(self, output: BinaryIO, begin: int, end: int) -> None:
+        self._stream.seek(begin)
+        output.write(self._stream.read(end - begin))
+
+
+def _contents(block: Block, folder: Path) -> bytearray:
+    found = bytearray(block.contents)
+    for at, name, offset, size in block.pieces:
+        with open(folder / name, "rb") as stream:
+            stream.seek(offset)
+            piece = stream.read(size)
+        if len(piece) < size:
+            raise Failure(f"{folder / name}: has changed while its image was made",
+                          note="let nothing write there meanwhile")
+        found[at:at + size] = piece
+    return found
+
+
+def _decompressor(name: str) -> Callable[[bytes], bytes]:
+    """What unpacks a piece. Python has none for some; these are in libraries of mksquashfs."""
+    if name in ("xz", "lzma"):
+        return lzma.decompress
+    if name == "gzip":
+        return zlib.decompress
+    library, function = {"zstd": ("zstd.so.1", "ZSTD_decompress"),
+                         "lz4": ("lz4.so.1", "LZ4_decompress_safe"),
+                         "lzo": ("lzo2.so.2", "lzo1x_decompress_safe")}[name]
+    try:
+        call = ctypes.CDLL(f"lib{library}")[function]
+    except (OSError, AttributeError) as problem:
+        raise Failure(f"lib{library}: {problem}", note="choose another --compressor") from problem
+
+    def unpack(piece: bytes) -> bytes:
+        to, size = ctypes.create_string_buffer(_PIECE), ctypes.c_size_t(_PIECE)
+        given = ctypes.c_size_t(len(piece))
+        if name == "zstd":
+            call.restype = ctypes.c_size_t
+            size.value = call(to, size, piece, given)
+        elif name == "lz4":
+            size.value = call(piece, to, len(piece), _PIECE)
+        elif call(piece, given, to, ctypes.byref(size), None):
+            size.value = 0
+        if not 0 < size.value <= _PIECE:
+            raise Failure(f"lib{library}: cannot unpack what mksquashfs packed",
+                          note="choose another --compressor")
+        return to.raw[:size.value]
+
+    return unpack
