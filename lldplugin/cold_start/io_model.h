@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "cold_start/kernel_rules.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -33,6 +34,7 @@ struct DeviceProfile {
   /// A fault also maps the cached pages in an aligned range of this size.
   uint64_t faultAroundBytes = 64 << 10;
   uint64_t pageBytes = 4 << 10;
+  KernelRules kernel = {};
 
   /// Reading `bytes` in `requests` requests.
   double seconds(uint64_t requests, uint64_t bytes) const {

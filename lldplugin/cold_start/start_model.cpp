@@ -20,13 +20,16 @@ static constexpr uint64_t maxSegments = 128, maxSegmentBytes = 64 << 10;
 /// LARGE_PIECE (the size of a request), SMALL_FRONT and PROBES of instrument/prefetch/front.c.
 static constexpr uint64_t prefetchPiece = 1 << 20, prefetchUnseen = 1 << 20;
 static constexpr unsigned prefetchProbes = 16;
+/// MAX_PAGECACHE_ORDER of <linux/pagemap.h>
+static constexpr unsigned maxFolioOrder = 9;
 /// BLK_DEF_MAX_SECTORS_CAP of block/blk.h
 static constexpr uint64_t maxRequest = 1280 << 10;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
                        ArrayRef<FileSegment> fileSegments, const ImageBlocks *blocks)
-    : device(profile), maxWindow(profile.readaheadBytes / profile.pageBytes),
-      segments(fileSegments), cache(divideCeil(fileBytes, profile.pageBytes)), image(blocks) {
+    : device(profile), kernel(profile.kernel),
+      maxWindow(profile.readaheadBytes / profile.pageBytes), segments(fileSegments),
+      cache(divideCeil(fileBytes, profile.pageBytes)), image(blocks) {
   if (image)
     reader.emplace(*image, device.pageBytes);
 }
@@ -58,6 +61,8 @@ void StartModel::execute() {
   uint64_t size = maxWindow >= 32 ? 4 : maxWindow >= 4 ? 2 : 1;
   window = {0, size, size - 1, 0};
   submit();
+  if (cache[0].isMarked) // filemap_get_pages() of mm/filemap.c looks at what it has just read
+    readAhead(0);
   for (const FileSegment &segment : segments)
     if (segment.memoryBytes > segment.fileBytes &&
         (segment.address + segment.fileBytes) % device.pageBytes)
@@ -148,36 +153,39 @@ void StartModel::touch(uint64_t address, bool isWrite) {
     return;
   }
   // do_read_fault() tries fault-around first, do_cow_fault() does not.
-  auto tryAround = [&] {
+  auto tryAround = [&](bool hasJustRead) {
     if (!isWrite)
-      mapAround(address, *segment);
+      mapAround(address, *segment, hasJustRead);
     return mappings[pageOf(address)] != Mapping::None;
   };
-  if (tryAround()) {
+  if (tryAround(false)) {
     ++totals.minorFaults;
     return;
   }
   // filemap_fault() of mm/filemap.c
-  bool isMajor = !cache[page].isCached;
-  if (isMajor) {
+  bool isMissing = !cache[page].isCached, isMajor = isMissing;
+  if (isMissing) {
     readAround(page, *segment);
   } else {
-    misses -= misses > 0;
-    if (cache[folioOf(page)].isMarked)
+    if (kernel.countsHitsAround() || !segment->isExecutable)
+      misses -= misses > 0;
+    if (cache[folioOf(page)].isMarked) {
       readAhead(page);
+      isMajor = kernel.everyWaitIsMajor();
+    }
   }
   // A fault that read is tried again from its beginning. Where faults lock no more than their
   // mapping (CONFIG_PER_VMA_LOCK), that makes it a major one only if its own page was missing:
   // do_user_addr_fault() of arch/x86/mm/fault.c sets FAULT_FLAG_TRIED, mm_account_fault() of
   // mm/memory.c counts it.
   ++(isMajor ? totals.majorFaults : totals.minorFaults);
-  if (!tryAround())
+  if (!tryAround(isMissing))
     mappings[pageOf(address)] = isWrite ? Mapping::Private : Mapping::ReadOnly;
 }
 
 /// do_fault_around() of mm/memory.c, filemap_map_pages() and next_uptodate_folio() of mm/filemap.c:
 /// maps pages that are in memory and not marked.
-void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
+void StartModel::mapAround(uint64_t address, const FileSegment &segment, bool hasJustRead) {
   uint64_t aligned = alignDown(address, std::max(device.faultAroundBytes, device.pageBytes));
   uint64_t first = std::max(pageOf(aligned), pageOf(segment.address));
   uint64_t last = std::min(pageOf(aligned + device.faultAroundBytes - 1),
@@ -186,7 +194,8 @@ void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
   for (uint64_t page = first; page <= last; ++page, ++filePage) {
     if (!cache[filePage].isCached || cache[folioOf(filePage)].isMarked)
       continue;
-    misses -= misses > 0;
+    misses -= misses > 0 && (kernel.countsHitsAround() ||
+                             (page == pageOf(address) && !hasJustRead && !segment.isExecutable));
     Mapping &mapping = mappings[page];
     if (mapping == Mapping::None)
       mapping = Mapping::ReadOnly;
@@ -197,13 +206,14 @@ void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
 /// folio size for exec memory") code is read from the page on, and no further than it is mapped;
 /// its exec_folio_order() is 0 but on AArch64.
 void StartModel::readAround(uint64_t page, const FileSegment &segment) {
-  misses += misses < maxMisses * 10;
-  if (misses > maxMisses || !maxWindow) {
+  bool isCounted = kernel.countsHitsAround() || !segment.isExecutable;
+  misses += isCounted && misses < maxMisses * 10;
+  if ((isCounted && misses > maxMisses) || !maxWindow) {
     endRequest();
     addPages(page, 1, 0);
     return;
   }
-  if (segment.isExecutable) {
+  if (segment.isExecutable && !kernel.readsAroundCode()) {
     uint64_t end = pageOf(segment.offset + segment.fileBytes - 1) + 1;
     window = {page, std::min(maxWindow, end - page), 0, 0};
   } else {
@@ -271,8 +281,13 @@ void StartModel::readAhead(uint64_t page) {
     window.start = gap;
     window.size = nextSize(gap - page + maxWindow);
   }
-  // Windows grow in folios of growing size, and end where such a folio does (Linux 6.17,
-  // "mm/readahead: terminate async readahead on natural boundary").
+  if (kernel.hasUncutWindows()) {
+    window.order = cache[page].order;
+    window.asyncSize = window.size;
+    submit();
+    return;
+  }
+  // Windows grow in folios of growing size, and end where such a folio does.
   window.order = std::min(window.order + 2, Log2_64(maxWindow));
   uint64_t end = window.start + window.size;
   uint64_t aligned = end >> window.order << window.order;
@@ -293,7 +308,7 @@ uint64_t StartModel::nextGap(uint64_t first) const {
       return index;
     slot = slot % 64 == 63 ? index + 1 : slot + 1;
   }
-  return first + maxWindow;
+  return first + maxWindow - kernel.findsGapsEarly();
 }
 
 /// get_next_ra_size() of mm/readahead.c
@@ -308,7 +323,11 @@ void StartModel::submit() {
   if (!window.size || window.start >= end)
     return;
   endRequest(); // a window is always a request of its own
-  window.order = hasLargeFolios() ? std::min(window.order, Log2_64(window.size)) : 0;
+  if (!hasLargeFolios())
+    window.order = 0;
+  else if (kernel.hasUncutWindows())
+    window.order = window.size < 4 ? 0 : std::min(window.order + 2, maxFolioOrder);
+  window.order = std::min(window.order, Log2_64(window.size));
   uint64_t mark = window.start + window.size - window.asyncSize;
   unsigned largest = window.order;
   // A page that a block brings along was in the window before it was read.

@@ -2,9 +2,9 @@
 //
 // The order of touches and the kernel's rules determine how many page faults a layout costs, and
 // how much they read. This models the rules of Linux 6.18 for one mapped file that is not in
-// memory, on a file system with large folios (ext4, xfs, btrfs). It leaves out differences between
-// runs: pages are in memory as soon as they are asked for, and the load bias is a multiple of the
-// range of fault-around.
+// memory, on a file system with large folios (ext4, xfs); kernel_rules.h has what other
+// kernels do in another way. It leaves out differences between runs: pages are in memory as soon as
+// they are asked for, and the load bias is a multiple of the range of fault-around.
 //
 // Words: a *fault* is major if its page is not in memory. *Read-around* is what a fault reads
 // besides its page; *fault-around* maps pages that are in memory already. A page of a window is
@@ -93,7 +93,7 @@ private:
 
   void askForTail(llvm::ArrayRef<FileRange> ranges);
   void touch(uint64_t address, bool isWrite);
-  void mapAround(uint64_t address, const FileSegment &segment);
+  void mapAround(uint64_t address, const FileSegment &segment, bool hasJustRead);
   void readAround(uint64_t page, const FileSegment &segment);
   void readMissing(uint64_t page, uint64_t count);
   void readAhead(uint64_t page);
@@ -101,7 +101,7 @@ private:
   uint64_t expansion(uint64_t end) const;
   uint64_t requests() const { return reader ? reader->counts().requests : totals.requests; }
   void endRequest();
-  bool hasLargeFolios() const { return !image || image->hasLargeFolios(); }
+  bool hasLargeFolios() const { return image ? image->hasLargeFolios() : kernel.hasLargeFolios; }
   void addPages(uint64_t first, uint64_t count, unsigned order, uint64_t pagesSideBySide = 1);
   const FileSegment *segmentOf(uint64_t address) const;
   uint64_t pageOf(uint64_t bytes) const { return bytes / device.pageBytes; }
@@ -110,6 +110,7 @@ private:
   uint64_t nextSize(uint64_t size) const;
 
   const DeviceProfile &device;
+  const KernelRules &kernel;
   const uint64_t maxWindow; // pages
   std::vector<FileSegment> segments;
   std::vector<CachedPage> cache;              // by page of the file

@@ -213,6 +213,8 @@ def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, run, build)
     (["--device=custom", "--device-iops=0", "--device-bandwidth=1", "--list-devices"], 2, "number"),
     (["--device-iops=9", "--list-devices"], 2, "need --device=custom"),
     (["--read-ahead=1048577", "--list-devices"], 2, "--read-ahead: is more than 1048576 KiB"),
+    (["--kernel=six", "--list-devices"], 2, "--kernel=six: is not a version like 6.12"),
+    (["--file-system=zfs", "--list-devices"], 2, "zfs: is not ext4, xfs, btrfs, f2fs or erofs"),
 ])
 def test_what_cannot_be_used_is_said(run, build, arguments, code, said):
     result = run(build / "bin/frontload-predict", *arguments, code=code)

@@ -84,6 +84,12 @@ def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
                                                + figures["read_bytes"] / 2e6)
 
 
+def test_another_kernel_and_file_system_are_handed_on(cli, traces):
+    assert cli("predict", "--kernel=6.1", "--file-system=xfs", traces).out
+    assert "--kernel=six: is not" in cli("predict", "--kernel=six", traces, code=2).err
+    assert "--file-system=zfs: is" in cli("predict", "--file-system=zfs", traces, code=2).err
+
+
 @pytest.mark.parametrize("how", ["--recorded", "--variant", "in its place"])
 def test_traces_of_another_build_are_an_error(cli, program, other, traces, how):
     """Addresses mean nothing in a build that was not recorded, not even under its name."""

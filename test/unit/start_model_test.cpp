@@ -300,6 +300,74 @@ TEST(StartModel, StepsOverThePageBehindAFolio) {
   EXPECT_EQ(cached(model, 400), "44-107 284-315");
 }
 
+/// The small device with another kernel.
+DeviceProfile withKernel(const char *version, const char *fileSystem) {
+  DeviceProfile profile = smallDevice;
+  profile.kernel = *kernelRules(version, fileSystem);
+  return profile;
+}
+const DeviceProfile ext4On61 = withKernel("6.1", "ext4"), ext4On612 = withKernel("6.12", "ext4"),
+                    xfsOn612 = withKernel("6.12", "xfs"), ext4On72 = withKernel("7.2", "ext4");
+
+TEST(KernelRules, AreThoseOfAVersionAndAFileSystem) {
+  EXPECT_EQ(kernelRules("6.12.118+deb13", "xfs")->version, 612u);
+  EXPECT_TRUE(kernelRules("6.12", "xfs")->hasLargeFolios);
+  EXPECT_FALSE(kernelRules("6.12", "ext4")->hasLargeFolios);
+  EXPECT_FALSE(kernelRules("7.2", "f2fs")->hasLargeFolios);
+  for (const char *version : {"", "6", "6.", "six", "6.100", "100.1", "-6.1"})
+    EXPECT_FALSE(kernelRules(version, "ext4")) << version;
+  EXPECT_FALSE(kernelRules("6.12", "zfs"));
+}
+
+// Until Linux 6.16, code is read around a fault as data is.
+TEST(KernelRules, OnceReadAroundCode) {
+  OneSegment model(100, /*isExecutable=*/true, ext4On612);
+  model.readPage(50);
+  EXPECT_EQ(cached(model, 100), "34-65");
+}
+
+// Until Linux 6.6, a fault that begins to read ahead counts as a major one.
+TEST(KernelRules, OnceCountedEveryWait) {
+  OneSegment before(200, false, ext4On61), after(200, false, ext4On612);
+  for (OneSegment *model : {&before, &after}) {
+    model->writePage(50); // reads 34-65, marks 58
+    model->writePage(58);
+    EXPECT_EQ(cached(*model, 200), "34-97");
+  }
+  EXPECT_EQ(before.counts().majorFaults, 2u);
+  EXPECT_EQ(after.counts().majorFaults, 1u);
+}
+
+// Until Linux 6.16, a window does not end where a folio does, and its folios have four pages or
+// more.
+TEST(KernelRules, OnceDidNotCutWindows) {
+  OneSegment model(200, false, xfsOn612);
+  model.writePage(61); // reads 45-76, the mark at 69 is on 68-71
+  model.writePage(68);
+  EXPECT_EQ(cached(model, 200), "45-108");
+}
+
+// There, the kernel's read of the header finds its mark on the first folio, and reads on.
+TEST(KernelRules, OnceReadAheadOfTheHeader) {
+  OneSegment folios(100, false, xfsOn612), pages(100, false, ext4On612);
+  folios.execute();
+  EXPECT_EQ(cached(folios, 100), "0-11");
+  pages.execute();
+  EXPECT_EQ(cached(pages, 100), "0-3");
+}
+
+// Since Linux 7.2, pages around a fault are no hits, and code may miss as often as it does.
+TEST(KernelRules, CountMissesOfDataAlone) {
+  OneSegment before(64 * 200), data(64 * 200, false, ext4On72), code(64 * 200, true, ext4On72);
+  for (OneSegment *model : {&before, &data, &code}) {
+    model->readPages(32, 64 * 200, 64);
+    EXPECT_EQ(model->counts().majorFaults, 200u);
+  }
+  EXPECT_EQ(before.counts().bytesRead, 200 * 32 * page);
+  EXPECT_EQ(data.counts().bytesRead, (100 * 32 + 100) * page);
+  EXPECT_EQ(code.counts().bytesRead, 200 * 32 * page);
+}
+
 TEST(StartModel, IgnoresWhatIsNotInTheFile) {
   StartModel model(smallDevice, 10 * page, {{page, page, page, 5 * page, false}});
   model.read(0);

@@ -82,6 +82,13 @@ static cl::opt<uint64_t> readAheadOption("read-ahead", cl::value_desc("KiB"), cl
                                          cl::desc("The readahead of all chosen devices "
                                                   "(read_ahead_kb; default: 128)"));
 
+static cl::opt<std::string>
+    kernelOption("kernel", cl::value_desc("version"), cl::cat(category), cl::init("6.18"),
+                 cl::desc("The version of Linux whose rules are followed (default: 6.18)"));
+static cl::opt<std::string>
+    fileSystemOption("file-system", cl::value_desc("name"), cl::cat(category), cl::init("ext4"),
+                     cl::desc("Where BINARY lies: ext4 (the default), xfs, btrfs, f2fs or erofs"));
+
 static constexpr char overview[] =
     "frontload-predict [options] BINARY TRACE...\n\n"
     "Predicts what a cold start of BINARY reads, for each recorded run of it: major\n"
@@ -147,6 +154,14 @@ static Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
     for (DeviceProfile &device : chosen)
       device.readaheadBytes = readAheadOption << 10;
   }
+  auto kernel = kernelRules(kernelOption, fileSystemOption);
+  if (!kernel && !kernelRules(kernelOption, "ext4"))
+    return createStringError("--kernel=" + kernelOption + ": is not a version like 6.12");
+  if (!kernel)
+    return createStringError("--file-system=" + fileSystemOption +
+                             ": is not ext4, xfs, btrfs, f2fs or erofs");
+  for (DeviceProfile &device : chosen)
+    device.kernel = *kernel;
   return chosen;
 }
 

@@ -11,7 +11,6 @@ compilation has other code under the same names.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -27,7 +26,6 @@ FIGURES = "major_faults", "read_bytes", "read_runs", "requests"  # that are comp
 # At most this share of the touches may be unknown in another layout: that costs a fault or two. In
 # another compilation several times as many are unknown.
 _MAX_MISSING = 0.02
-_MODELLED_LINUX = (6, 17)
 
 
 def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> dict[str, dict]:
@@ -50,7 +48,7 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     if obstacle := _obstacle(work, name, traces):
         return _not_made(obstacle)
     read_ahead = place["read_ahead_kib"]
-    options = [f"--device={requests.SLOW}",
+    options = [f"--device={requests.SLOW}", f"--kernel={os.uname().release}",
                *([f"--read-ahead={read_ahead}"] if read_ahead else []),
                *([f"--prefetched={OPENED[name].asks_for}"] if name in OPENED else [])]
     answer = prediction.ask(work.binary(name), traces, work.binary(recording.program), options)
@@ -68,7 +66,7 @@ def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
         predicted["throttled_seconds"] = _throttled_seconds(variant, figures)
     counted = measured(variant)
     both = [figure for figure in predicted if figure in counted]
-    why = _why_not_judged(place)
+    why = None if place["own_device"] else "was not measured on a device of its own"
     # Requests of a prefetch depend on which pages of memory lie side by side.
     judged = [figure for figure in both if figure in FIGURES
               and not (figure == "requests" and answer["prefetch_bytes"])]
@@ -91,15 +89,6 @@ def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | N
         return "is a startup of several processes"
     if work.workload.program:
         return f"does not do the work that {work.workload.program} was recorded at"
-    return None
-
-
-def _why_not_judged(place: dict) -> str | None:
-    release = os.uname().release
-    if not place["own_device"]:
-        return "was not measured on a device of its own"
-    if tuple(map(int, re.findall(r"\d+", release)[:2])) < _MODELLED_LINUX:
-        return f"the model is of Linux {'.'.join(map(str, _MODELLED_LINUX))}, this is {release}"
     return None
 
 

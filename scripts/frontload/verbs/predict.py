@@ -91,6 +91,10 @@ def make_parser() -> Parser:
                         "processor)")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of all devices (default 128)")
+    device.add_argument("--kernel", metavar="VERSION", help="the version of Linux whose rules are "
+                        "followed (default 6.18; docs/kernels.md compares predictions with counts)")
+    device.add_argument("--file-system", metavar="NAME", help="where the files lie: ext4 (the "
+                        "default), xfs, btrfs, f2fs or erofs")
     add_json(parser)
     parser.add_argument("--weighted-input", metavar="WEIGHT,LIST", action="append", default=[],
                         type=weighted, help="another prefetch list, of a start that happens WEIGHT "
@@ -249,10 +253,10 @@ def _device_options(args: argparse.Namespace, disks: Iterable[str]) -> list[str]
     if "all" in chosen:
         chosen = [*devices.KINDS, devices.CUSTOM] if devices.CUSTOM in chosen else []
     options = [f"--device={','.join(chosen)}"] if chosen else []
-    for name in ("device_iops", "device_bandwidth", "read_ahead"):
+    for name in ("device_iops", "device_bandwidth", "read_ahead", "kernel", "file_system"):
         value = getattr(args, name)
         if value is not None:
-            options.append(f"--{name.replace('_', '-')}={value!r}")
+            options.append(f"--{name.replace('_', '-')}={value}")
     return options
 
 
