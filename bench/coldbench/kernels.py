@@ -1,0 +1,131 @@
+"""bench/kernels: cold starts on Debian's kernels and their file systems, beside their predictions.
+
+QEMU emulates the machines, since counts need no speed. Results of other kernels or file systems
+that the file already has are kept, so a run can be continued. The page is written beside it: with
+--json docs/kernels.json, that of the documentation.
+"""
+
+import argparse
+import json
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from frontload.base import errors
+from frontload.base.files import write_if_changed
+from frontload.cli.arguments import count
+from frontload.measure import prediction
+from frontload.profile import trace
+
+from coldbench import command
+from coldbench.measure import machine
+from coldbench.show import document, kernels_page
+from coldbench.variants import workload
+from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
+
+VARIANTS = "default", "order+relr", "front", "front+prefetch"
+SUITES = "bullseye", "bookworm", "trixie", "sid"
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench/kernels", description="Count the faults and reads of cold starts on Debian's "
+        "kernels, in emulated machines, and compare them with predictions.")
+    parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", default=["cc1"],
+                        help="folders of bench/workloads (default: cc1)")
+    parser.add_argument("--kernels", metavar="SUITE,...", default=",".join(SUITES),
+                        help="suites of Debian, whose kernels run (default %(default)s)")
+    parser.add_argument("--file-systems", metavar="NAME,...",
+                        default=",".join(machine.FILE_SYSTEMS),
+                        help="where the programs lie (default %(default)s)")
+    parser.add_argument("--read-ahead", metavar="KIB", type=count(0), action="append",
+                        help="may be repeated (default: 128 and 8192)")
+    parser.add_argument("--runs", metavar="N", type=count(1), default=3,
+                        help="starts of each kind (default %(default)s)")
+    parser.add_argument("--json", metavar="FILE", type=Path,
+                        help="the result (default bench/kernels.json in --build-dir)")
+    parser.add_argument("--work-dir", metavar="DIR", type=Path,
+                        help="where programs and machines are made (default: bench in --build-dir)")
+    command.add_build_options(parser)
+    return parser.parse_args(argv)
+
+
+def started(work: WorkFolder) -> list[machine.Started]:
+    """The variants of a workload, and how they start there and here."""
+    found = []
+    for name in VARIANTS:
+        binary = work.binary(name)
+        there = work.command(name, machine.DISK / binary.name, machine.OUTPUT)
+        here = work.command(name, binary, work.folder / "kernels.output")
+        found.append(machine.Started(name, binary, there, here))
+    return found
+
+
+def predicted(work: WorkFolder, kernel: str, file_system: str, read_ahead: int) -> dict[str, dict]:
+    """The predicted figures of each variant."""
+    options = ["--device=hdd", f"--read-ahead={read_ahead}", f"--kernel={kernel}",
+               f"--file-system={file_system}"]
+    found = {}
+    for name in VARIANTS:
+        answer = prediction.ask(work.binary(name), trace.find(work.folder / DATA_TRACES),
+                                work.binary("default"), options)
+        figures = prediction.medians(answer["predictions"])["hdd"]
+        found[name] = {figure: figures[figure] for figure in kernels_page.FIGURES}
+    return found
+
+
+def counted(work: WorkFolder, machines: machine.Machine, kernel: machine.Kernel, file_system: str,
+            args: argparse.Namespace) -> Iterator[dict]:
+    """Rows of the document."""
+    version = ".".join(kernel.version.split("-")[0].split("+")[0].split(".")[:2])
+    starts = machines.counts(kernel, file_system, args.read_ahead, args.runs)
+    for read_ahead in args.read_ahead:
+        predictions = predicted(work, version, file_system, read_ahead)
+        for name in VARIANTS:
+            mine = [each for each in starts
+                    if (each["name"], each["read_ahead_kib"]) == (name, read_ahead)]
+            yield {"workload": work.workload.name, "kernel": version, "release": kernel.version,
+                   "file_system": file_system, "read_ahead_kib": read_ahead, "variant": name,
+                   **{figure: statistics.median_low(each[figure] for each in mine)
+                      for figure in kernels_page.FIGURES},
+                   "predicted": predictions[name]}
+
+
+def _measure(args: argparse.Namespace, file: Path, progress: Callable[[str], None]) -> dict:
+    base = args.work_dir or args.build_dir / "bench"
+    file_systems = command.choose("--file-systems", args.file_systems, machine.FILE_SYSTEMS,
+                                  "file system")
+    rows = document.read(file, kernels=document.KERNELS)["rows"] if file.exists() else []
+    for name in args.workloads:
+        described, source = workload.load(name)
+        work = work_folder(described, source, args.build_dir, args.llvm,
+                           base / described.folder_name)
+        progress(f"{name}: building the variants")
+        work.build([*work.targets(VARIANTS), DATA_TRACES])
+        with work.environment():
+            machines = machine.Machine(base / "kernels", started(work))
+        for suite in args.kernels.split(","):
+            progress(f"{suite}: fetching the kernel")
+            kernel = machine.kernel(suite, base / "suites")
+            for file_system in file_systems:
+                progress(f"{name}: {kernel.version}, {file_system}")
+                new = list(counted(work, machines, kernel, file_system, args))
+                keys = {kernels_page.key(row) for row in new}
+                rows = sorted([*(row for row in rows if kernels_page.key(row) not in keys), *new],
+                              key=kernels_page.key)
+                result = document.head(document.KERNELS, runs=args.runs, rows=rows)
+                # A line for each row.
+                text = json.dumps(result).replace('{"workload": ', '\n{"workload": ') + "\n"
+                write_if_changed(file, text.encode())
+    return result
+
+
+def run(args: argparse.Namespace) -> int:
+    args.read_ahead = args.read_ahead or [128, 8192]
+    file = args.json or args.build_dir / "bench" / "kernels.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with command.progress() as progress:
+        result = _measure(args, file, progress)
+    write_if_changed(file.with_suffix(".md"), kernels_page.render(result).encode())
+    print(kernels_page.summary(result["rows"]))
+    return errors.EXIT_OK

@@ -1,0 +1,128 @@
+"""The page of bench/kernels: what each kernel counted, and what was predicted.
+
+The rows of the document are {"workload", "kernel", "release", "file_system", "read_ahead_kib",
+"variant", FIGURES..., "predicted": {FIGURES...}}, one for each variant.
+"""
+
+from coldbench.measure.machine import FILE_SYSTEMS
+from coldbench.show.page import table_row
+
+FIGURES = "major_faults", "read_bytes", "requests"
+WITHIN = 0.1
+_SLACK = {"major_faults": 2, "requests": 2}  # a tenth of few is less than one
+_VARIANTS = {"default": "lld", "order+relr": "order file, packed relocations", "front": "front",
+             "front+prefetch": "front, prefetched"}
+_PROGRAMS = {"cc1": "clang, 207 MB"}
+_TITLES = {"major_faults": "Major faults", "read_bytes": "MB read", "requests": "Requests"}
+
+
+def key(row: dict) -> tuple:
+    """The place of a row; no two have the same."""
+    return (row["workload"], *map(int, row["kernel"].split(".")),
+            FILE_SYSTEMS.index(row["file_system"]), row["read_ahead_kib"],
+            list(_VARIANTS).index(row["variant"]))
+
+
+def is_judged(row: dict, figure: str) -> bool:
+    """Requests of more than one window depend on the disk and on which pages of memory are
+    neighbors."""
+    return figure != "requests" or (row["read_ahead_kib"] <= 128
+                                    and row["variant"] != "front+prefetch")
+
+
+def agrees(row: dict, figure: str) -> bool:
+    difference = abs(row["predicted"][figure] - row[figure])
+    return difference <= max(WITHIN * row[figure], _SLACK.get(figure, 0))
+
+
+def summary(rows: list[dict]) -> str:
+    judged = [(row, figure) for row in rows for figure in FIGURES if is_judged(row, figure)]
+    wrong = [f"{row['workload']}, {row['kernel']}, {row['file_system']}, "
+             f"{row['read_ahead_kib']} KiB, {row['variant']}: {figure}"
+             for row, figure in judged if not agrees(row, figure)]
+    return (f"{len(judged) - len(wrong)} of {len(judged)} figures are predicted within "
+            f"{WITHIN:.0%}, or two faults or requests."
+            + "".join(f"\n* Not {each}." for each in wrong))
+
+
+def _cell(row: dict, figure: str) -> str:
+    both = (f"{each / 1e6:.1f}" if figure == "read_bytes" else f"{each:.0f}"
+            for each in (row[figure], row["predicted"][figure]))
+    measured, predicted = both
+    return f"{measured} ({predicted})" if is_judged(row, figure) else measured
+
+
+def _table(rows: list[dict], figure: str) -> list[str]:
+    places: dict[tuple, dict] = {}
+    for row in rows:
+        places.setdefault((row["kernel"], row["file_system"], row["read_ahead_kib"]),
+                          {})[row["variant"]] = row
+    lines = [f"### {_TITLES[figure]}", "",
+             table_row(["kernel", "file system", "readahead, KiB", *_VARIANTS.values()]),
+             table_row(["---", "---", *["---:"] * (1 + len(_VARIANTS))])]
+    for place, variants in places.items():
+        if is_judged(next(iter(variants.values())), figure):
+            lines.append(table_row([*map(str, place),
+                                    *(_cell(variants[name], figure) for name in _VARIANTS)]))
+    return [*lines, ""]
+
+
+_HEAD = """\
+# Cold startups on other kernels
+
+<!-- bench/kernels wrote this page -->
+Each kernel reads ahead by its own rules, so the counts of the [README](../README.md) hold for Linux
+6.18 alone. `bench/kernels` starts Debian's kernels in emulated machines (QEMU). Only the program's
+file is cold there: all other files are in memory. Each cell has a count, and in parentheses what
+[`frontload predict`](predict.md) computes for this kernel and file system from one recording.
+
+Four layouts of one program were trained with the startup that was measured: by lld, by lld with an
+order file and packed relative relocations, and with a *front*, which holds what startup touches at
+the beginning of the file. The last one prefetches its front, and behind it, while the program goes
+on, its [tail](layout.md#the-tail).
+"""
+_DIFFERENCES = """\
+## Why kernels differ
+
+* **Until Linux 6.6, more faults count as major.** A fault that begins to read ahead, or waits for a
+  page on its way, is tried again, and each fault that is tried again counts. Since 6.7 only a fault
+  whose page is missing counts (12214eba1992, "mm: handle read faults under the VMA lock", and
+  46e714c729c8, "arch/mm/fault: fix major fault accounting when retrying under per-VMA lock"). The
+  kernel reads the same.
+* **Until Linux 6.16, code is read around the fault.** Since 6.17 it is read from the page of the
+  fault on, to the end of the mapping at most ("mm/filemap: allow arch to request folio size for
+  exec memory"). Code then lacks the mark at which the kernel reads the next window in the
+  background. So newer kernels read less of a scattered program, and wait more often.
+* **Since Linux 7.2, misses count differently.** After a hundred more misses than hits, the kernel
+  reads single pages. Before, each page that was mapped around a fault was a hit. Now only the page
+  of the fault is one ("mm/filemap: tighten mmap_miss hit accounting"), and code has no such limit
+  ("mm: bypass mmap_miss heuristic for VM_EXEC readahead"). This startup has enough hits either way.
+* **Large folios** came to XFS with Linux 5.18, to EROFS with 6.2, to ext4 with 6.16 and to btrfs
+  with 7.2. Since 6.17, a window ends where such a folio does ("mm/readahead: terminate async
+  readahead on natural boundary").
+* **Btrfs** raises the readahead to 4 MiB by itself. The tables have it at the same values as the
+  others.
+
+## Faults with a prefetched front
+
+Since Linux 6.7, at most one fault is left: the dynamic linker reads the program's `.dynamic` before
+[the prefetch](layout.md#before-the-prefetch). Until 6.6, one or two faults more
+count, and sometimes waits for a page on its way. The one or two find their pages in memory. These
+pages are marked, so the faults begin to read ahead, and the kernel counts that as above. In a
+startup with all files cold, further faults are those of the libraries.
+"""
+
+
+def render(result: dict) -> str:
+    lines = [_HEAD]
+    for name in dict.fromkeys(row["workload"] for row in result["rows"]):
+        rows = [row for row in result["rows"] if row["workload"] == name]
+        lines += [f"## {_PROGRAMS.get(name, name)}", ""]
+        for figure in FIGURES:
+            lines += _table(rows, figure)
+    releases = ", ".join(dict.fromkeys(row["release"] for row in result["rows"]))
+    lines += [summary(result["rows"]), "",
+              f"Debian's kernels are {releases}. Cold startups of each kind: {result['runs']}. "
+              "Requests are compared for windows of 128 KiB and without a prefetch, because disk "
+              "and memory cut larger ones. `kernels.json` beside this page has all figures.", ""]
+    return "\n".join(lines) + "\n" + _DIFFERENCES

@@ -1,0 +1,73 @@
+"""bench/kernels: a result in pieces, its page, and what counts as predicted."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from bench_room import read_json
+from coldbench import kernels
+from coldbench.__main__ import main as bench
+from coldbench.measure import machine
+from coldbench.show import kernels_page
+from frontload.base.errors import EXIT_OK, Failure
+
+LINE = '@ start front 128 7 80 40960 {"major_faults": 5, "exit_status": 0}'
+ROW = {"workload": "cc1", "kernel": "6.12", "release": "6.12.1-amd64", "file_system": "xfs",
+       "read_ahead_kib": 128, "variant": "default", "major_faults": 100, "read_bytes": 10 ** 7,
+       "requests": 100}
+
+
+def test_a_result_grows_and_has_its_page(tmp_path, build, monkeypatch):
+    """A machine of a second kernel adds its rows, and one of the same kernel replaces them."""
+    faults = {}
+
+    def counts(kernel, file_system, read_aheads, runs):
+        return [{"name": name, "read_ahead_kib": ahead, "requests": 9, "read_bytes": 4096,
+                 "major_faults": faults["now"]}
+                for name in kernels.VARIANTS for ahead in read_aheads]
+
+    monkeypatch.setattr(kernels, "work_folder", lambda described, *more: SimpleNamespace(
+        workload=described, build=lambda targets: None, targets=lambda names: [],
+        environment=nullcontext))
+    monkeypatch.setattr(kernels, "started", lambda work: [])
+    monkeypatch.setattr(kernels, "predicted", lambda *place: {
+        name: {"major_faults": 8, "requests": 9, "read_bytes": 4096} for name in kernels.VARIANTS})
+    monkeypatch.setattr(machine, "Machine", lambda *made: SimpleNamespace(counts=counts))
+    monkeypatch.setattr(machine, "kernel", lambda suite, cache: machine.Kernel(
+        {"bookworm": "6.1.0-9-amd64", "sid": "7.2.13+deb14-amd64"}[suite], Path(), Path()))
+    result = tmp_path / "kernels.json"
+    for suite, faults["now"] in (("sid", 7), ("bookworm", 7), ("sid", 3)):
+        assert bench(["kernels", f"--kernels={suite}", "--file-systems=xfs", f"--json={result}",
+                      f"--build-dir={build}", f"--work-dir={tmp_path}", "--runs=1"]) == EXIT_OK
+    rows = read_json(result, "frontload-kernels/1")["rows"]
+    assert [(row["kernel"], row["read_ahead_kib"], row["major_faults"]) for row in rows] == [
+        (kernel, ahead, count) for kernel, count in (("6.1", 7), ("7.2", 3))
+        for ahead in (128, 8192) for _ in kernels.VARIANTS]
+    page = (tmp_path / "kernels.md").read_text()
+    assert "| 6.1 | xfs | 8192 | 7 (8) | 7 (8) | 7 (8) | 7 (8) |" in page
+    assert "Not cc1, 7.2, xfs, 128 KiB, default: major_faults." in page
+
+
+@pytest.mark.parametrize("figure, predicted, agrees", [
+    ("major_faults", 110, True), ("major_faults", 111, False), ("major_faults", 89, False),
+    ("read_bytes", 11 * 10 ** 6, True), ("read_bytes", 11 * 10 ** 6 + 1, False)])
+def test_a_prediction_agrees_within_a_tenth(figure, predicted, agrees):
+    row = ROW | {"predicted": {figure: predicted}}
+    assert kernels_page.agrees(row, figure) is agrees
+
+
+def test_of_few_faults_two_more_agree():
+    row = ROW | {"major_faults": 1, "predicted": {"major_faults": 3}}
+    assert kernels_page.agrees(row, "major_faults")
+
+
+def test_what_a_machine_reports():
+    (found,) = machine.parse(f"boot\n{LINE}\n", "here")
+    assert found == {"name": "front", "read_ahead_kib": 128, "requests": 7, "device_bytes": 40960,
+                     "read_bytes": 40960, **json.loads(LINE[LINE.index("{"):])}
+    with pytest.raises(Failure, match="here: @ stayed front: 4096"):
+        list(machine.parse(f"{LINE}\n@ stayed front: 4096\n", "here"))
+    with pytest.raises(Failure, match="here: the machine reported nothing"):
+        list(machine.parse("Kernel panic\n", "here"))
