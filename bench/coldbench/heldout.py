@@ -80,16 +80,17 @@ def link(work: WorkFolder, startup: Path | None) -> Path:
     """The program with a front by this profile, or by none."""
     target = work.target("front" if "front" in work.workload.variants else "trained")
     linked = work.folder / "heldout" / "linked"
-    build = re.sub(r"(--front-report=)[^, ]+", r"\1heldout/linked.json", work.build_command(target))
+    build = re.sub(r"(--front-report=)[^, ]+", rf"\1{linked}.json", work.build_command(target))
     trained = f"--startup-profile={shlex.quote(str(startup))}" if startup else "--front=auto"
     for old, new in ((r"--startup-profile=[^, ]+", trained),
-                     (rf"-o {re.escape(target)}(?= |$)", f"-o {shlex.quote(str(linked))}")):
+                     (rf"-o (\.\./)?{re.escape(target)}(?= |$)", f"-o {shlex.quote(str(linked))}")):
         build, found = re.subn(old, new.replace("\\", r"\\"), build)
         if found != 1:
             raise errors.Failure(f"{target}: the command that links it has no {old}")
     # Its messages would stand between the tables.
-    processes.check_call(["sh", "-c", f"{build} 2>heldout/link.log || {{ tail heldout/link.log; "
-                          "exit 1; }"], cwd=work.folder)
+    log = shlex.quote(f"{linked}.log")
+    processes.check_call(["sh", "-c", f"{{ {build}; }} 2>{log} || {{ tail {log}; exit 1; }}"],
+                         cwd=work.folder)
     return linked
 
 

@@ -2,7 +2,7 @@
 
 QEMU emulates the machines, since counts need no speed. Results of other kernels or file systems
 that the file already has are kept, so a run can be continued. The page is written beside it: with
---json docs/kernels.json, that of the documentation.
+--json docs/reference/kernels.json, that of the documentation.
 """
 
 import argparse

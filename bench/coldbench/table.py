@@ -49,11 +49,12 @@ def short(result: dict, heldout: dict) -> str:
         if name == "cc1":
             lines += untrained.readme_rows(heldout["workloads"])
     place = result["workloads"][0]["place"]
-    return "\n".join([*lines, "", f"Seconds {page.caption(place)} {_kernel(result)} "
-                      f"([other kernels](docs/kernels.md)), {place['file_system']}, readahead "
-                      f"{place['read_ahead_kib']} KiB, only the program's file cold: medians of "
-                      f"{result['runs']} runs. Startups that were not trained are predicted, "
-                      "without the time of the processor."]) + "\n"
+    text = (f"Seconds {page.caption(place)} {_kernel(result)} ([other kernels]"
+            f"(docs/reference/kernels.md)), {place['file_system']}, readahead "
+            f"{place['read_ahead_kib']} KiB, only the program's file cold: medians of "
+            f"{result['runs']} runs. Startups that were not trained are predicted, without the "
+            "time of the processor.")
+    return "\n".join([*lines, "", text]) + "\n"
 
 
 def _shown(variants: list[dict]) -> list[dict]:

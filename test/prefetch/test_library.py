@@ -40,7 +40,7 @@ def test_it_needs_nothing_and_is_four_pages(library, llvm, run):
     assert names == ["frontload_prefetch"]
     # A sanitizer's checks need one more.
     size = max(f[2] + f[5] for _, f in noted.headers(library) if f[0] == PT_LOAD)
-    assert size <= (5 if SANITIZED else 4) * 4096
+    assert size <= (6 if SANITIZED else 4) * 4096
 
 
 def test_the_archive_needs_nothing(archive, run):

@@ -165,7 +165,7 @@ def test_the_same_folder_gives_the_same_bytes(folder, tmp_path, form, monkeypatc
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@needs("program:mkfs.erofs", "erofs", "loop-devices")
+@needs("image:erofs", "loop-devices")
 def test_files_of_an_erofs_image_are_stored(folder, tmp_path):
     """Those that are touched mostly."""
     pages = range(-(-len(TEXT) // PAGE))

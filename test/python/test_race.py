@@ -226,7 +226,7 @@ def test_the_small_table_has_few_rows_and_programs():
         "|  | **Frontload**, `--front=auto` | 400 | 40.0 |  | 4.00 |",
         "|  | **Frontload**, trained with 8 others | 80 | 8.0 |  | 0.80 |"]
     assert "on a device of 150 requests and 80 MB a second" in text
-    assert "Linux 6.18 ([other kernels](docs/kernels.md)), ext4, readahead 128 KiB" in text
+    assert "6.18 ([other kernels](docs/reference/kernels.md)), ext4, readahead 128 KiB" in text
 
 
 def test_a_workload_of_another_session_is_added(tmp_path):

@@ -220,6 +220,24 @@ TEST(Next, HasAllCopies) {
   EXPECT_EQ(s.find(".text.copy", 0)->rank, s.find(".text.copy", 1)->rank);
 }
 
+// Of the copies, the tail has the one that the linker has taken, if the linker tells: by the
+// addresses of names, in any order, some of them in no object.
+TEST(Next, HasWhatIsLinked) {
+  StartupProfile profile = functions({"hot"});
+  const std::string a = Object().function("hot", {"copy"}).function("copy").build();
+  const std::string b = Object().function("other").function("copy").build(), none = ".text.copy";
+  StartupSet set(profile, true);
+  std::vector<StartupSections> found = set.find(
+      {InputObject{MemoryBufferRef(a, "a.o"), ""}, InputObject{MemoryBufferRef(b, "b.o"), ""}});
+  ASSERT_EQ(found[0].size(), 1u);
+  auto nameInB = [&](const char *name) { return b.data() + b.find(name); };
+  std::vector<StartupSections> tails = set.findTails(namesByObject(
+      {a, b}, {nameInB(".text.copy"), nameInB(".text.other"), none.data(), found[0][0].name}));
+  EXPECT_TRUE(tails[0].empty());
+  ASSERT_EQ(tails[1].size(), 1u);
+  EXPECT_EQ(tails[1][0].name, nameInB(".text.copy"));
+}
+
 // Data that has the name of a likely function is not moved with it.
 TEST(Next, HasNothingOfAnotherClass) {
   Searched s(functions({"hot"}), {Object().function("hot", {"both"}).function("both"),

@@ -71,15 +71,16 @@ _HEAD = """\
 # Cold startups on other kernels
 
 <!-- bench/kernels wrote this page -->
-Each kernel reads ahead by its own rules, so the counts of the [README](../README.md) hold for Linux
-6.18 alone. `bench/kernels` starts Debian's kernels in emulated machines (QEMU). Only the program's
-file is cold there: all other files are in memory. Each cell has a count, and in parentheses what
-[`frontload predict`](predict.md) computes for this kernel and file system from one recording.
+Each kernel reads ahead by its own rules, so the counts of the [README](../../README.md) hold for
+Linux 6.18 alone. `bench/kernels` starts Debian's kernels in emulated machines (QEMU). Only the
+program's file is cold there: all other files are in memory. Each cell has a count and, in
+parentheses, what [`frontload predict`](../predict.md) computes for this kernel and file system from
+one recording.
 
 Four layouts of one program were trained with the startup that was measured: by lld, by lld with an
 order file and packed relative relocations, and with a *front*, which holds what startup touches at
 the beginning of the file. The last one prefetches its front, and behind it, while the program goes
-on, its [tail](layout.md#the-tail).
+on, its [tail](../layout.md#the-tail).
 """
 _DIFFERENCES = """\
 ## Why kernels differ
@@ -106,7 +107,7 @@ _DIFFERENCES = """\
 ## Faults with a prefetched front
 
 Since Linux 6.7, at most one fault is left: the dynamic linker reads the program's `.dynamic` before
-[the prefetch](layout.md#before-the-prefetch). Until 6.6, one or two faults more
+[the prefetch](../layout.md#before-the-prefetch). Until 6.6, one or two faults more
 count, and sometimes waits for a page on its way. The one or two find their pages in memory. These
 pages are marked, so the faults begin to read ahead, and the kernel counts that as above. In a
 startup with all files cold, further faults are those of the libraries.

@@ -5,7 +5,6 @@ predict has its own: it predicts for several devices at once, and for slower one
 """
 
 import argparse
-from collections.abc import Callable
 from dataclasses import replace
 
 from frontload.cli.arguments import bandwidth, count
@@ -21,8 +20,8 @@ _MIN_BANDWIDTH = 10_000_000
 
 def add(parser: argparse.ArgumentParser) -> None:
     device = parser.add_argument_group("a device of its own (needs root)")
-    device.add_argument("--device", metavar="KIND", type=kind(*kinds.KINDS, kinds.LAZY,
-                                                              kinds.CUSTOM),
+    device.add_argument("--device", metavar="KIND",
+                        choices=Kinds((*kinds.KINDS, kinds.LAZY, kinds.CUSTOM)),
                         help="hdd, emmc, ssd or nfs: copy the named files to a loop device that "
                         "the kernel slows down to this kind, and measure there; lazy is a file "
                         "system with 5 ms reads, 64 in parallel, like an image that is loaded over "
@@ -40,16 +39,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "relative to itself ($ORIGIN) are copied without this; may be repeated")
 
 
-def kind(*disks: str) -> Callable[[str], str]:
-    """A type of arguments: one of these disks, with an image or without."""
-    def checked(name: str) -> str:
-        disk, held = kinds.split(name)
-        if disk not in disks and not (held and not disk):
-            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(disks)}, nor "
-                                             f"an image: {image.syntax()}")
-        return name
+class Kinds(tuple[str, ...]):
+    """Choices of an option: these disks, with an image or without."""
 
-    return checked
+    also = f", nor an image: {image.syntax()}"
+
+    def __contains__(self, name: object) -> bool:
+        disk, held = kinds.split(str(name))
+        return disk in tuple(self) or bool(held and not disk)
 
 
 def chosen(args: argparse.Namespace) -> Device | None:

@@ -89,7 +89,7 @@ class Parser(argparse.ArgumentParser):
         near = difflib.get_close_matches(str(value), choices, 1, _MIN_SIMILARITY)
         raise argparse.ArgumentError(
             action, f"{str(value)!r} is not one of {', '.join(choices)}"
-            + (f"; did you mean {near[0]}?" if near else ""))
+            + getattr(action.choices, "also", "") + (f"; did you mean {near[0]}?" if near else ""))
 
     def _nearest_options(self) -> list[str]:
         """The options nearest to given ones that do not exist."""

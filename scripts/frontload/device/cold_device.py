@@ -102,7 +102,7 @@ class ColdDevice(Covering):
             self._reserve()
             made = run(["mkfs.btrfs", "-q", self._image])  # which has a note for everyone
             if made.status:
-                raise Failure(f"mkfs.btrfs: {made.stderr.strip()}")
+                raise Failure(f"mkfs.btrfs: {made.stderr.strip()}", note="choose another image")
             self._mount(BTRFS, self.mounted, f"loop,noatime,compress-force={held.compressor}")
             self.copy(self.mounted)
             check_call(["mount", "-o", "remount,ro", self.mounted])

@@ -69,7 +69,7 @@ class Image:
                 return f"an image of {self.format} needs the program {tool}"
         if self.format == EROFS and self.compressor:
             said = subprocess.run(["mkfs.erofs", "--help"], stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, errors="replace")
+                                  capture_output=True, encoding="utf-8", errors="replace")
             if not re.search(rf"\b{self.compressor}\b", said.stdout + said.stderr):
                 return f"this mkfs.erofs has no {self.compressor}"
         return None
@@ -159,7 +159,7 @@ def _erofs_blocks(image: Image, file: str, folder: Path) -> Iterator[tuple[int, 
     shutil.copyfile(file, contents / "file")
     image.make(contents, folder / "image")
     listed = subprocess.run(["dump.erofs", "--path=/file", "-e", folder / "image"], check=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
     number = r"\s*(\d+)"
     for match in re.finditer(rf"^{number}:{number}\.\.{number} \|{number} :{number}\.\.{number} \|"
                              rf"{number}$", listed.stdout, re.MULTILINE):

@@ -76,8 +76,8 @@ def make_parser() -> Parser:
                         "the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
-                        metavar="KIND", type=device_options.kind(*devices.KINDS, devices.LAZY,
-                                                                 devices.CUSTOM, "all"),
+                        metavar="KIND", choices=device_options.Kinds(
+                            (*devices.KINDS, devices.LAZY, devices.CUSTOM, "all")),
                         help="hdd, emmc, ssd, nfs, lazy (only for whole starts) or custom, or a "
                         "compressed or chunked image in memory or on one of them, such as "
                         "squashfs:xz:1M or lazy+chunks:4M; may be repeated (default: all but "
@@ -92,7 +92,7 @@ def make_parser() -> Parser:
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of all devices (default 128)")
     device.add_argument("--kernel", metavar="VERSION", help="the version of Linux whose rules are "
-                        "followed (default 6.18; docs/kernels.md compares predictions with counts)")
+                        "followed (default 6.18)")
     device.add_argument("--file-system", metavar="NAME", help="where the files lie: ext4 (the "
                         "default), xfs, btrfs, f2fs or erofs")
     add_json(parser)
