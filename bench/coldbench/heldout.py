@@ -26,7 +26,7 @@ from coldbench.variants import workload
 from coldbench.variants.work_folder import WorkFolder, work_folder
 from coldbench.variants.workload import RECORDED
 
-WORKLOADS = ("cc1-heldout", "cpython", "git", "postgresql", "wasm-tools")
+WORKLOADS = tuple(sorted(untrained.PROGRAMS))
 TRAINED = tuple(map(int, untrained.TRAINED))
 DEVICES = ("hdd", "emmc", "ssd", "nfs")
 
@@ -76,10 +76,10 @@ def train(work: WorkFolder, traces: Sequence[Path]) -> Path:
     return made
 
 
-def link(work: WorkFolder, startup: Path | None) -> Path:
+def link(work: WorkFolder, startup: Path | None, name: str = "linked") -> Path:
     """The program with a front by this profile, or by none."""
     target = work.target("front" if "front" in work.workload.variants else "trained")
-    linked = work.folder / "heldout" / "linked"
+    linked = work.folder / "heldout" / name
     build = re.sub(r"(--front-report=)[^, ]+", rf"\1{linked}.json", work.build_command(target))
     trained = f"--startup-profile={shlex.quote(str(startup))}" if startup else "--front=auto"
     for old, new in ((r"--startup-profile=[^, ]+", trained),
@@ -115,6 +115,7 @@ def measure(work: WorkFolder, progress: Callable[[str], None]) -> list[dict]:
     for name in names:
         progress(f"{work.workload.name}: recording {name}")
         traces.append(record(work, name))
+    no_training = link(work, None, "no-training")
     rows: dict[str, list[dict]] = {}
     for number, name in enumerate(names):
         progress(f"{work.workload.name}: {number + 1} of {len(names)}, {name}")
@@ -127,8 +128,8 @@ def measure(work: WorkFolder, progress: Callable[[str], None]) -> list[dict]:
         for runs in TRAINED:
             # Spread over the others: neighbors in the list are alike.
             chosen = [names.index(others[i * len(others) // runs]) for i in range(runs)]
-            startup = train(work, [path for i in chosen for path in traces[i]]) if runs else None
-            add(f"{runs}", link(work, startup))
+            add(f"{runs}", link(work, train(work, [path for i in chosen for path in traces[i]]))
+                if runs else no_training)
         add(untrained.ITSELF, link(work, train(work, traces[number])))
     return [{"trained_with": row,
              **{figure: statistics.fmean(start[figure] for start in each) for figure in each[0]}}

@@ -173,7 +173,7 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
                      if (!saved)
                        starts = estimateStarts(link);
                      // A trained start reads no more than without a front, even if it needs nothing
-                     // of the tail. One of a small program may leave before the front is read.
+                     // of the tail. A start of a small program may end before the front is read.
                      maxTail = link.linkTraits().isUntrained ? maxAskedTail
                                : saved                       ? std::min(saved, maxAskedTail)
                                                              : bytesSaved(starts) / 2;

@@ -53,8 +53,8 @@ public:
   /// The first ELF object that is in the link in any case, else the first one: it tells what kind
   /// of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
-  /// Of the objects that are linked only if needed, those that have one of these names of sections
-  /// are.
+  /// Notes that the objects with these names of sections are linked, also those that are linked
+  /// only if needed.
   void noteLinked(llvm::ArrayRef<const char *> names);
   /// The bytes of all objects that were planned with.
   llvm::ArrayRef<llvm::StringRef> inputs() const { return inputBytes; }

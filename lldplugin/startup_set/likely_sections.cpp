@@ -103,11 +103,11 @@ LikelySections<ELFT>::LikelySections(ObjectScans<ELFT> &s, bool c, const NamesBy
     if (!scan.object)
       return;
     isLinked[i].resize(scan.object->sections().size(), linked.empty());
-    if (!linked.empty() && linked[scan.number].empty())
-      return;
     if (!linked.empty())
       forEachNamed(*scan.object, linked[scan.number],
                    [&](uint32_t section, uint32_t) { isLinked[i].set(section); });
+    if (isLinked[i].none())
+      return;
     for (const auto *symbols : {&scan.code, &scan.data})
       for (GlobalSymbol symbol : *symbols) {
         uint32_t section = scan.object->sectionOf(scan.object->symbols()[symbol.index]);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from abilities import lacking, needs
+from frontload.device import superblock
 from frontload.image import appimage, hot, squashfs
 from frontload.reading import lazy_images, listing
 from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
@@ -191,8 +192,8 @@ def test_an_appimage_is_packed_again(folder, tmp_path):
     assert made["before_bytes"] == given.stat().st_size and made["hot_blocks"] == 1
     assert made["bytes"] == to.stat().st_size > made["plain_bytes"] > given.stat().st_size * 0.9
     assert to.read_bytes().startswith(runtime) and os.access(to, os.X_OK)
-    found = squashfs.read_super(to, len(runtime))
-    assert squashfs.COMPRESSORS[found.compressor - 1] == "gzip" and found.block == 1 << 16
+    found = superblock.read_super(to, len(runtime))
+    assert superblock.COMPRESSORS[found.compressor - 1] == "gzip" and found.block == 1 << 16
     assert unpacked(to, "-offset", str(len(runtime))) == contents(folder)
 
 

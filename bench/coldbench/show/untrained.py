@@ -12,7 +12,7 @@ TRAINED = ("0", "1", "2", "4", "8")
 
 
 def readme_rows(workloads: Sequence[dict]) -> list[str]:
-    """Rows of the table in README.md, of clang; it has no peak memory, which is not predicted."""
+    """Rows of the table in README.md, of clang: without peak memory, which is not predicted."""
     rows = []
     for workload in (each for each in workloads if each["name"] == "cc1-heldout"):
         found, title = _by_row(workload), (

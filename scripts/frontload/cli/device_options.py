@@ -46,7 +46,7 @@ class Kinds(tuple[str, ...]):
 
     def __contains__(self, name: object) -> bool:
         disk, held = kinds.split(str(name))
-        return disk in tuple(self) or bool(held and not disk)
+        return super().__contains__(disk) or bool(held and not disk)
 
 
 def chosen(args: argparse.Namespace) -> Device | None:

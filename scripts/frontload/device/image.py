@@ -18,6 +18,7 @@ from pathlib import Path
 from frontload.base.errors import Failure
 from frontload.base.processes import check_call
 from frontload.base.scratch import scratch_folder
+from frontload.device.superblock import read_super
 
 SQUASHFS, SQUASHFUSE, EROFS, BTRFS, CHUNKS = "squashfs", "squashfuse", "erofs", "btrfs", "chunks"
 _KIB, _MIB = 1 << 10, 1 << 20
@@ -173,11 +174,11 @@ def _squashfs_blocks(image: Image, file: str, size: int, folder: Path
     that has it alone. btrfs compresses each block to whole pages, by default at zstd's level 3."""
     level = ("-no-sparse", "-Xcompression-level", "3") if image.format == BTRFS else ()
     image.make(Path(file), folder / "image", "-noI", "-no-xattrs", *level)
+    found = read_super(folder / "image")
     with open(folder / "image", "rb") as stream:
-        super_block = struct.unpack("<5I6H8Q", stream.read(96))
-        stream.seek(super_block[15])
+        stream.seek(found.inode_table)
         inodes = bytearray()
-        while stream.tell() < super_block[16]:
+        while stream.tell() < found.folder_table:
             header = int.from_bytes(stream.read(2), "little")
             inodes += stream.read(header & 0x7fff)
     if inodes[0] == 2:  # a file of less than 4 GB

@@ -10,7 +10,8 @@ from elftools.elf.elffile import ELFFile
 from frontload.base import tools
 from frontload.base.errors import BadData
 from frontload.base.scratch import scratch_folder
-from frontload.image import build, squashfs
+from frontload.device.superblock import Super, read_super
+from frontload.image import build
 
 
 def runtime_size(path: Path) -> int:
@@ -25,10 +26,10 @@ def runtime_size(path: Path) -> int:
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[tuple[Path, bytes, squashfs.Super]]:
+def unpacked(path: Path) -> Iterator[tuple[Path, bytes, Super]]:
     """Within `with`, the folder of an AppImage, its runtime, and the image's superblock."""
     size = runtime_size(path)
-    image = squashfs.read_super(path, size)
+    image = read_super(path, size)
     with scratch_folder("frontload-image.") as scratch:
         build.run_program([tools.program("unsquashfs", "install squashfs-tools"), "-quiet",
                            "-no-progress", "-offset", str(size), "-dest", scratch / "folder", path])

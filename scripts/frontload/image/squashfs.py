@@ -5,7 +5,7 @@ for that. We take an image of mksquashfs whose inodes are not compressed (-noI),
 blocks' contents in the place of the compressed ones. All else stays, but for the places of blocks,
 which move. https://dr-emann.github.io/squashfs describes the format:
 
-    superblock  96 bytes: its fields below
+    superblock  96 bytes: device/superblock.py
     data        blocks of files in their order, and blocks of fragments: the ends of many files
     tables      inodes, directories, fragments, and others, in pieces of 8 KiB with a head of two
                 bytes; some have an index of 64-bit places
@@ -24,54 +24,14 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from frontload.base.errors import BadData, Failure
+from frontload.device.superblock import COMPRESSORS, Super, read_super
 from frontload.image.hot import Hot
 
-MAGIC = b"hsqs"
-COMPRESSORS = ("gzip", "lzma", "lzo", "xz", "lz4", "zstd")  # their numbers begin with 1
-_SUPER = struct.Struct("<4s4I6H8Q")
 _RAW_PIECE, _RAW_BLOCK = 1 << 15, 1 << 24
 _PIECE, _PADDING = 8192, 4096
-_NOTE = "give an AppImage of type 2, whose image is SquashFS 4"
 _NOTHING, _NO_FRAGMENT = (1 << 64) - 1, (1 << 32) - 1
-_FOLDER, _FILE, _LONG_FOLDER, _LONG_FILE = 1, 2, 8, 9  # types of inodes; entries have the first two
-
-
-class Super(NamedTuple):
-    magic: bytes
-    inodes: int
-    made: int
-    block: int
-    fragments: int
-    compressor: int
-    block_log: int
-    flags: int
-    owners: int
-    major: int
-    minor: int
-    root: int
-    end: int
-    owner_table: int
-    attribute_table: int
-    inode_table: int
-    folder_table: int
-    fragment_table: int
-    export_table: int
-
-
 _PLACES = Super._fields[Super._fields.index("end"):]
-
-
-def read_super(path: Path, offset: int = 0) -> Super:
-    """The superblock of the image at this offset."""
-    with open(path, "rb") as stream:
-        stream.seek(offset)
-        data = stream.read(_SUPER.size)
-    if len(data) < _SUPER.size or not data.startswith(MAGIC):
-        raise BadData(path, "has no SquashFS image", offset=offset, note=_NOTE)
-    found = Super(*_SUPER.unpack(data))
-    if found.major != 4 or not 0 < found.compressor <= len(COMPRESSORS):
-        raise BadData(path, "is SquashFS of another version", offset=offset, note=_NOTE)
-    return found
+_FOLDER, _FILE, _LONG_FOLDER, _LONG_FILE = 1, 2, 8, 9  # types of inodes; entries have the first two
 
 
 @dataclass
@@ -309,8 +269,8 @@ class _Image:
             table.write_to(self.tables)
         first = self.super.inode_table
         self._move(0, growth)
-        output.write(_SUPER.pack(*self.super))
-        end = _SUPER.size
+        output.write(self.super.pack())
+        end = len(self.super.pack())
         for begin in begins:
             self._copy(output, end, begin)
             end = begin + self.blocks[begin].size

@@ -76,7 +76,8 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.image import appimage, build, hot, squashfs
+    from frontload.device import superblock
+    from frontload.image import appimage, build, hot
 
     given = Path(args.folder)
     is_squashfs = args.format == SQUASHFS
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
             args.usage_error("--format: the image of an AppImage is SquashFS")
         before = given.stat().st_size
         with appimage.unpacked(given) as (folder, runtime, image):
-            compressor = args.compressor or squashfs.COMPRESSORS[image.compressor - 1]
+            compressor = args.compressor or superblock.COMPRESSORS[image.compressor - 1]
             options = args.option if os.geteuid() == 0 else ["-all-root", *args.option]
             wanted = build.Wanted(SQUASHFS, compressor, args.block or image.block, args.growth,
                                   tuple(options))
