@@ -57,9 +57,9 @@ static void let_go(bool of_stderr) {
   SYS(close_range, 3, -1L);
 }
 
-bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument) {
+long start_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument) {
   if (adopts_orphans() || !orphans_are_reaped())
-    return false;
+    return 0;
   const long child = fork_without_signal();
   if (child == 0) {
     if (fork_without_signal() == 0) {
@@ -69,10 +69,18 @@ bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *
     }
     end_process();
   }
-  /* The child ends at once. A signal may come in between. */
+  return child;
+}
+
+void end_start_apart(long child) {
   while (child > 0 && SYS(wait4, child, 0, __WCLONE) == -EINTR)
     ;
-  return true;
+}
+
+bool run_apart(const char *name, bool keeps_stderr, void (*work)(void *), void *argument) {
+  const long child = start_apart(name, keeps_stderr, work, argument);
+  end_start_apart(child);
+  return child != 0;
 }
 
 bool run_beside_process_1(const char *name, bool keeps_stderr, void (*work)(void *),

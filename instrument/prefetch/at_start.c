@@ -1,7 +1,7 @@
 /* Prefetches the front of the starting program before it is relocated, and the ranges of the
  * reading list beside it, or what was learnt of its starts, if that list says so.
  *
- * resolver.c calls this, or before_main.c.
+ * resolver.c calls this, or before_main.c, which also ends it.
  */
 #include "apart.h"
 #include "base/system_calls.h"
@@ -22,6 +22,8 @@
 #pragma weak find_learnt_list
 #pragma weak look_at_learnt_list
 #pragma weak learnt_list_obstacle
+/* A static program may lack the constructor. */
+#pragma weak frontload_prefetch_before_main
 
 enum { MAX_ENVIRONMENT = 128 << 10, MAX_VARIABLES = 2048 };
 
@@ -161,6 +163,14 @@ static void ask_for_tail(void *unused) {
   prefetch_tail("/proc/self/exe");
 }
 
+/* The child that makes the process for the tail. It ends while the program is relocated. */
+static long tail_child;
+
+void frontload_prefetch_end_start(void) {
+  end_start_apart(tail_child);
+  tail_child = 0;
+}
+
 static void prefetch_program(void) {
   if (is_privileged())
     return;
@@ -171,7 +181,7 @@ static void prefetch_program(void) {
   const bool asks = prefetch_front(fd, &front) == 0 && front.misses_tail;
   sys_close(fd);
   if (asks)
-    run_apart("frontload-tail", false, ask_for_tail, NULL);
+    tail_child = start_apart("frontload-tail", false, ask_for_tail, NULL);
   prefetch_lists();
 }
 
@@ -181,4 +191,6 @@ void frontload_prefetch_own_front(void) {
     return;
   was_called = true;
   prefetch_program();
+  if (!frontload_prefetch_before_main)
+    frontload_prefetch_end_start();
 }

@@ -123,6 +123,12 @@ def front_offset(path: Path, address: int) -> int:
                 if f[0] == PT_LOAD and f[3] <= address <= f[3] + f[5])
 
 
+def awaits_its_child(lines) -> bool:
+    """Whether a program waits for the first child that it makes."""
+    program, child, *_ = dict.fromkeys(line.split()[0] for line in lines)
+    return any(line.startswith(program) and f"wait4({child}" in line for line in lines)
+
+
 def requests(lines, path: Path) -> list[tuple[int, int]]:
     """The offset and size of each readahead(2) of a file among system calls. (Of another user's
     process, strace may not say which file it is.)"""

@@ -106,8 +106,9 @@ def test_the_front_is_asked_for(linked_front, asked, flags, option, last):
 @needs("pid-namespace")
 @pytest.mark.parametrize("option", ["", "=inside"])
 def test_the_tail_is_asked_for_last(linked_front, program, asked, calls, option):
-    """By a process of the lowest priority, for which the program does not wait; by none where
-    nobody would look after that process, and where the tail is in memory."""
+    """By a process of the lowest priority, for which the program does not wait, but for the child
+    that made it; by none where nobody would look after that process, and where the tail is in
+    memory."""
     if option:
         path = linked_front(f"-Wl,--front-prefetch{option}", "-static")
         front, tail = map(pieces, noted_ranges(path))
@@ -119,9 +120,10 @@ def test_the_tail_is_asked_for_last(linked_front, program, asked, calls, option)
     assert front and tail and asked(path, prefix=process_1(False)) == front
     assert asked(path, prefix=process_1(True)) == [*front, *tail]
     seen = calls(path, prefix=process_1(True),
-                 only=("readahead", "setpriority", "preadv2", "mincore"))
+                 only=("readahead", "setpriority", "preadv2", "mincore", "wait4"))
     lowest = next(i for i, line in enumerate(seen) if "setpriority(PRIO_PROCESS, 0, 19)" in line)
     assert sum("readahead" in line for line in seen[:lowest]) == len(front)
+    assert noted.awaits_its_child(seen)
     warm = asked(path, prefix=process_1(True), inject=noted.WARM, only=("getrusage",))
     assert warm == ([] if option else front)  # so small a front is not looked at
 

@@ -266,8 +266,7 @@ def test_a_list_beside_the_program_is_asked_for(listed, calls, tmp_path, front):
     assert requests(seen, tmp_path / "other") == OF_LISTED
     assert calls.result.stdout == UNTOUCHED
     # Its only child, which was waited for, has had one that does the work.
-    program, child, *_ = dict.fromkeys(line.split()[0] for line in seen)
-    assert any(line.startswith(program) and f"wait4({child}" in line for line in seen)
+    assert noted.awaits_its_child(seen)
 
 
 @needs("tmp-on-disk", "pid-namespace")
