@@ -76,12 +76,21 @@ def train(work: WorkFolder, traces: Sequence[Path]) -> Path:
     return made
 
 
-def link(work: WorkFolder, startup: Path | None, name: str = "linked") -> Path:
-    """The program with a front by this profile, or by none."""
+def build(work: WorkFolder) -> None:
+    """The program to record, and one with a front: also what starts need, as Python's library."""
+    work.build([work.target(RECORDED.program),
+                work.target("front" if "front" in work.workload.variants else "trained")])
+
+
+def link(work: WorkFolder, startup: Path | None, name: str = "linked",
+         more: Sequence[str] = ()) -> Path:
+    """The program with a front by this profile, or by none, and with `more` options of LLVM."""
     target = work.target("front" if "front" in work.workload.variants else "trained")
     linked = work.folder / "heldout" / name
     build = re.sub(r"(--front-report=)[^, ]+", rf"\1{linked}.json", work.build_command(target))
-    trained = f"--startup-profile={shlex.quote(str(startup))}" if startup else "--front=auto"
+    between = "," if re.search(r"-Wl,\S*--startup-profile=", build) else " "
+    trained = f"{between}-mllvm{between}".join(
+        (f"--startup-profile={shlex.quote(str(startup))}" if startup else "--front=auto", *more))
     for old, new in ((r"--startup-profile=[^, ]+", trained),
                      (rf"-o (\.\./)?{re.escape(target)}(?= |$)", f"-o {shlex.quote(str(linked))}")):
         build, found = re.subn(old, new.replace("\\", r"\\"), build)
@@ -107,9 +116,7 @@ def predict(work: WorkFolder, program: Path, traces: Sequence[Path], prefetch: s
 
 def measure(work: WorkFolder, progress: Callable[[str], None]) -> list[dict]:
     """A row for each number of training runs: the means over all starts."""
-    # The build of the front also builds what starts need, such as Python's library.
-    work.build([work.target(RECORDED.program),
-                work.target("front" if "front" in work.workload.variants else "trained")])
+    build(work)
     names = list(work.workload.scenarios)
     traces = []
     for name in names:

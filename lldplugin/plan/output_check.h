@@ -22,11 +22,6 @@
 
 namespace frontload {
 
-/// How much of a tail a start asks for. Measured on a 207 MB clang that was trained with 12 of 16
-/// kinds of starts, for the 4 others: 135 faults and 29.2 MB with 10.6 MB, 101 and 30.2 with 14, 57
-/// and 33.7 with 21.
-constexpr uint64_t maxAskedTail = 16 << 20;
-
 /// Where the front of a linked file is.
 struct Front {
   /// The file offset of the first byte behind it.

@@ -13,14 +13,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "startup_set/likely_sections.h"
+#include "profile/tiers.h"
 #include "startup_set/front_worth.h"
 #include <cmath>
+#include <llvm/Support/CommandLine.h>
 
 using namespace llvm;
 
 namespace frontload {
 
-static constexpr double follow = 0.7, damping = 0.25;
+/// The numbers of the model. bench/fit changes them by these options (-mllvm). On each of five
+/// programs, numbers that fit the four others leave as many faults as these, or up to 2 more.
+static cl::opt<double> follow("frontload-follow", cl::init(0.7), cl::Hidden,
+                              cl::desc("the probability that a single reference is followed"));
+static cl::opt<double> damping("frontload-damping", cl::init(0.25), cl::Hidden,
+                               cl::desc("how much less likely each of many references is"));
+static cl::opt<unsigned> steps("frontload-steps", cl::init(4), cl::Hidden,
+                               cl::desc("how far references are followed from a profile"));
 
 /// How far references are followed, and from sections that are at least so likely. With training,
 /// more would save 2% of the faults, and take a tenth of the link.
@@ -28,10 +37,12 @@ struct Reach {
   unsigned steps;
   double probability;
 };
-static constexpr Reach trained = {4, 0.02}, untrained = {16, 0.001};
+static constexpr Reach untrained = {16, 0.001};
 
-/// The largest tail, in bytes, and how many times larger than the startup set it may be.
-static constexpr uint64_t maxTail = 8 << 20, maxTimesFront = 2;
+/// The most bytes of likely sections, and how many times larger than the startup set they may be.
+/// What only some runs touched comes first, and leaves them less of the tail: a clang trained with
+/// twelve kinds of start has 60 faults in other ones, and 84 with 8 MB in any case.
+static constexpr uint64_t maxLikely = 8 << 20, maxTimesFront = 2;
 
 /// Without training, at most one in this many bytes of the code. CPython, git, PostgreSQL and
 /// wasm-tools then save 45 to 65% of the faults that training with the start itself saves, and read
@@ -54,7 +65,7 @@ public:
   /// `c` is whether the startup set has all parts of functions that were split off as unlikely, and
   /// that a start touches.
   LikelySections(ObjectScans<ELFT> &s, bool c, const NamesByObject &linked);
-  void spread(Reach reach);
+  void spread(Reach reach, uint32_t firstTier);
   void place(uint32_t firstRank, bool isUntrained);
 
 private:
@@ -70,7 +81,7 @@ private:
     double missed = 1;    ///< while it has none
   };
 
-  void addFront();
+  void addFront(uint32_t firstTier);
   void follow(size_t i);
   void gather();
   void hit(uint32_t node, double probability) { nodes[node].missed *= 1 - probability; }
@@ -82,7 +93,7 @@ private:
   std::vector<BitVector> isLinked; ///< by section
   /// The hash of each name that such a section defines, and the section.
   std::vector<SmallVector<std::pair<uint32_t, uint32_t>, 0>> definitions;
-  uint64_t frontBytes = 0;
+  uint64_t frontBytes = 0, certainBytes = 0; ///< of the startup set, and of what all runs touch
   std::vector<Node> nodes;
   std::vector<DenseMap<uint32_t, uint32_t>> byScan; ///< nodes, by section
   std::vector<Name> names;
@@ -118,7 +129,7 @@ LikelySections<ELFT>::LikelySections(ObjectScans<ELFT> &s, bool c, const NamesBy
 }
 
 /// Begins with the startup set.
-template <class ELFT> void LikelySections<ELFT>::addFront() {
+template <class ELFT> void LikelySections<ELFT>::addFront(uint32_t firstTier) {
   DenseSet<uint64_t> seen;
   for (auto [i, scan] : enumerate(scans.all)) {
     for (auto [section, rank] : scan.startup) {
@@ -130,6 +141,7 @@ template <class ELFT> void LikelySections<ELFT>::addFront() {
       uint64_t copy = uint64_t(rank) << 32 | hashName(scan.object->name(header)).hash();
       if (!(header.sh_flags & ELF::SHF_GROUP) || seen.insert(copy).second) {
         frontBytes += header.sh_size;
+        certainBytes += rank < firstTier ? uint64_t(header.sh_size) : 0;
         frontier[i].push_back({uint32_t(nodes.size()), section});
       }
       nodes.push_back({uint32_t(i), section, /*isFront=*/true, 0});
@@ -177,7 +189,7 @@ template <class ELFT> void LikelySections<ELFT>::follow(size_t i) {
     llvm::sort(targets);
     targets.erase(llvm::unique(targets), targets.end());
     const double probability = frontload::follow * (1 - nodes[node].missed) /
-                               std::pow(static_cast<double>(targets.size()), damping);
+                               std::pow(static_cast<double>(targets.size()), double(damping));
     for (uint64_t target : targets)
       if (target & isName)
         hits[i].names.push_back({hashOf(uint32_t(target)), probability});
@@ -234,8 +246,8 @@ template <class ELFT> void LikelySections<ELFT>::gather() {
     }
 }
 
-template <class ELFT> void LikelySections<ELFT>::spread(Reach reach) {
-  addFront();
+template <class ELFT> void LikelySections<ELFT>::spread(Reach reach, uint32_t firstTier) {
+  addFront(firstTier);
   for (unsigned step = 0; step < reach.steps; ++step) {
     shareWork(scans.numThreads, scans.all.size(), [&](size_t i) { follow(i); });
     gather();
@@ -275,7 +287,9 @@ template <class ELFT> void LikelySections<ELFT>::place(uint32_t firstRank, bool 
     if (scan.object && !scan.isLazy && isUntrained)
       for (const auto &section : scan.object->sections())
         code += section.sh_flags & ELF::SHF_EXECINSTR ? uint64_t(section.sh_size) : 0;
-  uint64_t left = std::min(maxTail, isUntrained ? code / oneOfCode : maxTimesFront * frontBytes);
+  uint64_t left =
+      std::min(maxLikely, maxAskedTail - std::min(maxAskedTail, frontBytes - certainBytes));
+  left = std::min(left, isUntrained ? code / oneOfCode : maxTimesFront * frontBytes);
   for (auto [order, number] : likely) {
     const uint64_t size = sizeOf(nodes[number]);
     if (size > left)
@@ -302,7 +316,7 @@ void findLikely(ObjectScans<ELFT> &scans, const StartupProfile &profile,
                 const NamesByObject &linked, bool isUntrained) {
   // Untouched blocks of touched functions are as likely as calls.
   LikelySections<ELFT> likely(scans, profile.knowsColdParts && !profile.hasBlocks, linked);
-  likely.spread(isUntrained ? untrained : trained);
+  likely.spread(isUntrained ? untrained : Reach{steps, 0.02}, sizeOfFirstTier(profile));
   likely.place(uint32_t(profile.entries.size()), isUntrained);
 }
 
