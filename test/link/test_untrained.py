@@ -56,6 +56,23 @@ def test_likely_functions_follow_in_falling_order(tmp_path, program):
     assert image.section_of("main") == ".text.front" != image.section_of("first")
 
 
+def test_numbers_of_the_model_are_options(tmp_path, program):
+    """With one step, what is called by what the front calls stays where it was."""
+    image = front(tmp_path, program, "-Wl,-mllvm,-frontload-steps=1", entries=("main",)).image
+    assert image.is_ordered("main", "first", "unrelated", "third")
+
+
+def test_libraries_inside_the_program_are_in_an_untrained_front(tmp_path):
+    """They start alike in all programs."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    check_run(LLVM / "clang", f"--ld-path={LD_FRONTLOAD}", "-static", f"{AUTO},{ALWAYS}", program,
+              "-o", tmp_path / "out")
+    image = Image(tmp_path / "out")
+    assert image.sections_of("__libc_start_main", "__libc_setup_tls", "_IO_cleanup") == {
+        ".text.front"}
+    check_run(tmp_path / "out")
+
+
 def test_constructors_are_in_an_untrained_front(tmp_path, program):
     """And main(); what these call follows them. The same twice, whatever the threads."""
     outputs = []
