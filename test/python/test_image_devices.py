@@ -33,6 +33,7 @@ program = Path(sys.argv[1])
 with ColdDevice(program.parent, [program], file_system=sys.argv[2]) as device:
     launcher = CountingLauncher(device.number)
     copy = device.place(program)
+    copy.read_bytes()  # which EROFS keeps compressed, too
     pagecache.make_cold(copy)
     sample = launcher.run([str(copy)])
     read = launcher.of(sample)
