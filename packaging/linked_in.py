@@ -3,7 +3,7 @@
     linked_in.py OUTPUT VERSION COMPILER LLVM SYSROOT
 
 For each component that has programs, OUTPUT gets a bill of materials (SPDX 2.3 in JSON) and the
-licences, as Debian's packages of the archives state them. SYSROOT is empty, or the folder where
+licenses, as Debian's packages of the archives state them. SYSROOT is empty, or the folder where
 another processor's packages are unpacked (scripts/package). A package that is not there is an
 error. The same packages give the same bytes; the time comes from SOURCE_DATE_EPOCH.
 """
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 FRONTLOAD = "Apache-2.0 WITH LLVM-exception"
-# By component, the packages of the archives, with the licence of what is linked in.
+# By component, the packages of the archives, with the license of what is linked in.
 LINKED = {
     "tools": {"llvm-LLVM-dev": FRONTLOAD, "liblld-LLVM-dev": FRONTLOAD,
               "libc6-dev": "LGPL-2.1-or-later",
@@ -34,7 +34,7 @@ def output_of(*command: str) -> str:
 
 
 def installed(package: str, sysroot: str, cross: str) -> tuple[str, str, str]:
-    """The version of a package, its source package, and the file with its licence: those of
+    """The version of a package, its source package, and the file with its license: those of
     another processor, if there is a SYSROOT, or else of this system."""
     status = ["--admindir", f"{sysroot}/var/lib/dpkg"] if sysroot else []
     form = "${db:Status-Abbrev}\t${Version}\t${source:Package}\n"
@@ -45,7 +45,7 @@ def installed(package: str, sysroot: str, cross: str) -> tuple[str, str, str]:
             state, version, source = line.split("\t")
             if state.startswith("ii"):
                 return version, source, f"{root}/usr/share/doc/{name}/copyright"
-    sys.exit(f"linked_in.py: error: Debian's package {package} is not installed, so its licence is "
+    sys.exit(f"linked_in.py: error: Debian's package {package} is not installed, so its license is "
              "not known")
 
 
@@ -56,20 +56,20 @@ def main(output: Path, version: str, compiler: str, llvm: str, sysroot: str) -> 
     shutil.rmtree(output, ignore_errors=True)
     for component, linked in LINKED.items():
         folder = output / component
-        (folder / "licences").mkdir(parents=True)
+        (folder / "licenses").mkdir(parents=True)
         program = "frontload" if component == "tools" else f"frontload-{component}"
         packages = [{"SPDXID": "SPDXRef-frontload", "name": program, "versionInfo": version,
                      "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
                      "licenseConcluded": "NOASSERTION", "licenseDeclared": FRONTLOAD}]
-        for each, licence in linked.items():
+        for each, license in linked.items():
             name = each.replace("GCC", gcc).replace("LLVM", llvm)
             has, source, text = installed(name, sysroot, cross)
-            shutil.copyfile(text, folder / "licences" / name)
+            shutil.copyfile(text, folder / "licenses" / name)
             packages.append({
                 "SPDXID": f"SPDXRef-{name.replace('+', 'p')}", "name": name, "versionInfo": has,
                 "sourceInfo": f"Debian's source package {source}",
                 "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
-                "licenseConcluded": "NOASSERTION", "licenseDeclared": licence})
+                "licenseConcluded": "NOASSERTION", "licenseDeclared": license})
         (folder / f"{program}.spdx.json").write_text(json.dumps({
             "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
             "name": f"{program}-{version}-{processor}",

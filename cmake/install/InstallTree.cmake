@@ -11,7 +11,7 @@
 #   run          frontload-run, which prefetches for programs that were linked without it
 #   development  headers and libraries to link with
 #   tools        everything else: programs that record, link, check and measure
-#   valgrind     what comes from Valgrind, and so is under its licence
+#   valgrind     what comes from Valgrind, and so is under its license
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tools)
 
@@ -97,7 +97,7 @@ endforeach()
 
 install(FILES README.md LICENSE TYPE DOC)
 if(FRONTLOAD_STATIC)
-  # What is linked in, and its licences.
+  # What is linked in, and its licenses.
   execute_process(COMMAND ${FRONTLOAD_PYTHON} ${PROJECT_SOURCE_DIR}/packaging/linked_in.py
     ${PROJECT_BINARY_DIR}/linked_in ${PROJECT_VERSION} ${CMAKE_C_COMPILER}
     ${FRONTLOAD_LLVM_VERSION} "${FRONTLOAD_SYSROOT}"

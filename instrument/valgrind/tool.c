@@ -2,7 +2,7 @@
  * into a trace for each process.
  *
  * It is a program of its own, as all of Valgrind's tools are: linked with Valgrind's core, whose
- * licence, GPL-2.0-or-later, covers the linked tool. Nothing else of Frontload is in it.
+ * license, GPL-2.0-or-later, covers the linked tool. Nothing else of Frontload is in it.
  *
  * Its options are those of frontload-valgrind, which starts it (main.cpp) and has checked them.
  */

@@ -49,7 +49,7 @@ def test_there_is_one_for_each_purpose(debs):
 
 
 def test_they_have_what_is_installed(installation, debs):
-    """Each file is in one package, beside licence and changes; small ones have one file."""
+    """Each file is in one package, beside license and changes; small ones have one file."""
     found = {}
     for name, path in debs.items():
         listed = checked("sh", "-c", f"dpkg-deb --fsys-tarfile '{path}' | tar -t").splitlines()

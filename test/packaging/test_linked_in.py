@@ -1,4 +1,4 @@
-"""The list of what static programs have linked in, and its licences: those of the packages here."""
+"""The list of what static programs have linked in, and its licenses: those of the packages here."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ def listed(output, **environment) -> subprocess.CompletedProcess:
 @needs("program:dpkg-query")
 @pytest.mark.parametrize("component", linked_in.LINKED)
 def test_it_names_each_package_with_its_version(tmp_path, component):
-    """With a relationship for each, and with its licence beside the list."""
+    """With a relationship for each, and with its license beside the list."""
     ran = listed(tmp_path, SOURCE_DATE_EPOCH="1700000000")
     assert ran.returncode == 0, ran.stderr
     [path] = (tmp_path / component).glob("*.json")
@@ -29,7 +29,7 @@ def test_it_names_each_package_with_its_version(tmp_path, component):
     for package in packages:
         assert package["versionInfo"] == checked(
             "dpkg-query", "-W", "-f", "${Version}\n", package["name"]).splitlines()[0]
-        assert (tmp_path / component / "licences" / package["name"]).read_text().strip()
+        assert (tmp_path / component / "licenses" / package["name"]).read_text().strip()
     assert [each["relatedSpdxElement"] for each in said["relationships"][1:]] == \
         [package["SPDXID"] for package in packages]
 
