@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from frontload.measure.prediction import Figures as Predicted
     from frontload.measure.results import Figure
 
-_TELLING = 0.02  # a smaller change of memory is not mentioned
+# Smaller changes of memory are not mentioned: two measurements of one program differ by 0.1 MB.
+_TELLING, _TELLING_BYTES = 0.02, 250_000
 SCHEMA = "frontload-auto/1"
 
 
@@ -47,7 +48,7 @@ def sentence(plan: Plan, outcome: Outcome) -> str:
     elif both := outcome.measured(SELECTIVELY_COLD):
         before, after = (each["major_faults"]["median"] for each in both)
         found.append(f"{before:.0f} → {after:.0f} major faults")
-    if memory and good and abs(memory[1] - memory[0]) >= _TELLING * memory[0]:
+    if memory and good and abs(memory[1] - memory[0]) >= max(_TELLING * memory[0], _TELLING_BYTES):
         found.append(f"peak memory {_change(*(each / 1e6 for each in memory))} MB")
     return f"{'worth it' if good else 'not worth it'}: {', '.join(found)}"
 
