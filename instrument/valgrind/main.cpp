@@ -99,6 +99,11 @@ static int checkProgram(const std::string &name, std::string &symbols) {
 }
 
 static int record(char **arguments, const OutputPattern &pattern, const std::string &role) {
+  if (!sys::fs::exists(toolFolder()))
+    return fail(createStringError(toolFolder() + ": not found: the tool has a package of its own"),
+                EXIT_FAILED,
+                "install the package frontload-valgrind, or unpack "
+                "frontload-VERSION-valgrind-….tar.xz over this installation");
   auto valgrind = sys::findProgramByName("valgrind");
   if (!valgrind)
     return fail(createStringError("valgrind: not found"), EXIT_FAILED,

@@ -62,6 +62,13 @@ def test_what_a_linker_can_do(linker, tmp_path):
         assert found[path].version == version and use in found[path].use
 
 
+def test_a_linker_beside_the_command(linker, tmp_path, monkeypatch):
+    """pip's folder of commands need not be in PATH."""
+    path = linker(len(LINKERS), "ld.frontload", "LLD 22.1.8")
+    monkeypatch.setattr("sys.argv", [str(path.with_name("frontload"))])
+    assert linkers.find()[0].path == str(path)
+
+
 def test_what_is_no_linker(linker, tmp_path):
     """Programs with similar names, broken ones and folders."""
     for other in ("ld.so", "ld.gold-backup", "collect2", "lld-linker", "old.bfd"):

@@ -2,6 +2,7 @@
 harm."""
 
 import resource
+import shutil
 from functools import partial
 
 import pytest
@@ -17,6 +18,14 @@ def test_no_valgrind(program, record, tmp_path):
     assert recording.status == 125
     assert recording.stderr == ("frontload-valgrind: error: valgrind: not found\n"
                                 "frontload-valgrind: note: install it: apt-get install valgrind\n")
+
+
+def test_no_tool(recorder, run, tmp_path):
+    """Packages of static programs leave the tool to one under the GPL."""
+    alone = shutil.copy(recorder, tmp_path)
+    result = run(alone, "--", "true", code=125)
+    assert "valgrind: not found: the tool has a package of its own\n" in result.stderr
+    assert "note: install the package frontload-valgrind, or unpack " in result.stderr
 
 
 @pytest.mark.parametrize(("arguments", "status", "what"), [

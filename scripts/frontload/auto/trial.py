@@ -28,6 +28,7 @@ from frontload.base.ready import TIMED_OUT, Ready
 from frontload.base.scratch import scratch_folder
 from frontload.elf import dependencies
 from frontload.elf import file as elf
+from frontload.machine import probes
 from frontload.measure import prediction
 from frontload.measure.conditions import WARM
 from frontload.measure.prediction import Document
@@ -218,12 +219,10 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
             _one(workload, plain, tracer, traces, plan, diagnostics)
     if plan.data is False:
         return False
-    if shutil.which("valgrind") is None:
+    if not (able := probes.valgrind()).works:
         if plan.data:
-            raise Failure("valgrind: not found", note="apt-get install valgrind; or leave out "
-                          "--data")
-        outcome.missing.append(Missing("the data that startup touches", "valgrind is not found",
-                                       "apt-get install valgrind"))
+            raise Failure(able.detail, note=f"{able.remedy}; or leave out --data")
+        outcome.missing.append(Missing("the data that startup touches", able.detail, able.remedy))
         return False
     diagnostics.step("recording data in valgrind, 40 times slower (--no-data leaves it out)")
     try:

@@ -20,11 +20,17 @@ from typing import IO
 from frontload.base.errors import EXIT_OK, Failure
 
 
+def own_folders() -> list[str]:
+    """Where Frontload's own programs may lie."""
+    return [folder for folder in (
+        os.environ.get("FRONTLOAD_BINDIR"), sysconfig.get_path("scripts"),
+        os.path.dirname(os.path.realpath(sys.argv[0]))) if folder]
+
+
 def find_tool(name: str) -> Path | None:
     """The path of Frontload's program `name`, or None."""
-    for folder in (os.environ.get("FRONTLOAD_BINDIR"), sysconfig.get_path("scripts"),
-                   os.path.dirname(os.path.realpath(sys.argv[0]))):
-        if folder and os.access(Path(folder) / name, os.X_OK):
+    for folder in own_folders():
+        if os.access(Path(folder) / name, os.X_OK):
             return Path(folder) / name
     found = shutil.which(name)
     return Path(found) if found else None

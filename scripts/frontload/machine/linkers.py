@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontload.base.tools import own_folders
+
 # GNU ld and gold for another target have its name before theirs.
 _NAMES = re.compile(r"(?:ld\.(?P<elf>frontload|lld|mold)|(?P<other>lld-link|ld64\.lld))(?:-\d+)?"
                     r"|(?:[^.]+-)?ld\.(?P<gnu>gold|bfd)")
@@ -51,7 +53,7 @@ def find() -> list[Linker]:
 
 
 def _candidates() -> Iterator[Path]:
-    folders = [os.environ.get("FRONTLOAD_BINDIR", ""),
+    folders = [*own_folders(),
                *os.environ.get("PATH", "").split(os.pathsep),
                *sorted(glob.glob("/usr/lib/llvm-*/bin"))]
     for folder in folders:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.files import read_text
-from frontload.base.tools import find_tool
+from frontload.base.tools import failure_of, find_tool
 from frontload.device import cold_device, throttle
 from frontload.pagecache import cache as pagecache
 from frontload.tracing import perf
 
-HOW_TO_GET_FRONTLOAD = "build Frontload with CMake, and put its bin folder in PATH"
+HOW_TO_GET_FRONTLOAD = "install a package of Frontload, or put its bin folder in PATH"
 _PTRACE_SEIZE = 0x4206
 
 
@@ -79,7 +79,8 @@ def valgrind() -> Ability:
     if result.returncode:
         reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
         return Ability(what, False, reason.removeprefix("frontload-valgrind: error: "),
-                       "install it: apt-get install valgrind")
+                       failure_of("frontload-valgrind", result.returncode, result.stderr,
+                                  "install it again: apt-get install valgrind").note or "")
     return Ability(what, True, str(path))
 
 
