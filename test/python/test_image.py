@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from abilities import lacking, needs
-from frontload.device import superblock
+from frontload.device.squashfs import COMPRESSORS, read_super
 from frontload.image import appimage, hot, squashfs
 from frontload.reading import lazy_images, listing
 from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
@@ -96,15 +96,20 @@ def make(folder: Path, image: Path, *options) -> dict:
     return json.loads(frontload("image", folder, "-o", image, "--json", "-", *options))
 
 
-def hot_blocks(image: Path) -> dict[str, list[bool]]:
-    """Of each large file, which of its blocks are stored."""
+def parsed(image: Path) -> squashfs._Image:
     with image.open("rb") as stream:
         read = squashfs._Image(image, stream)
-        for name, inode in read.files():
-            read.add(name, inode, None)
-        return {name: [block.raw for _, block in sorted(read.blocks.items())
-                       if any(piece[1] == name and piece[3] == BLOCK for piece in block.pieces)]
-                for name, _ in read.files()}
+    for name, inode in read.files():
+        read.add(name, inode, None)
+    return read
+
+
+def hot_blocks(image: Path) -> dict[str, list[bool]]:
+    """Of each large file, which of its blocks are stored."""
+    read = parsed(image)
+    return {name: [block.raw for _, block in sorted(read.blocks.items())
+                   if any(piece[1] == name and piece[3] == BLOCK for piece in block.pieces)]
+            for name, _ in read.files()}
 
 
 @pytest.mark.parametrize("compressor", ["gzip", "xz", "zstd", "lz4", "lzo"])
@@ -135,10 +140,7 @@ def test_only_touched_blocks_are_stored(folder, tmp_path):
 def test_hot_files_come_first_in_the_order_of_touch(folder, tmp_path):
     image = tmp_path / "image"
     make(folder, image, "--files", listed(folder, ("sparse", [100]), ("a b/noise", [0])))
-    with image.open("rb") as stream:
-        read = squashfs._Image(image, stream)
-        for name, inode in read.files():
-            read.add(name, inode, None)
+    read = parsed(image)
     names = [read.blocks[begin].pieces[0][1] for begin in sorted(read.blocks)]
     assert list(dict.fromkeys(names))[:2] == ["sparse", "a b/noise"]
 
@@ -192,8 +194,8 @@ def test_an_appimage_is_packed_again(folder, tmp_path):
     assert made["before_bytes"] == given.stat().st_size and made["hot_blocks"] == 1
     assert made["bytes"] == to.stat().st_size > made["plain_bytes"] > given.stat().st_size * 0.9
     assert to.read_bytes().startswith(runtime) and os.access(to, os.X_OK)
-    found = superblock.read_super(to, len(runtime))
-    assert superblock.COMPRESSORS[found.compressor - 1] == "gzip" and found.block == 1 << 16
+    found = read_super(to, len(runtime))
+    assert COMPRESSORS[found.compressor - 1] == "gzip" and found.block == 1 << 16
     assert unpacked(to, "-offset", str(len(runtime))) == contents(folder)
 
 
@@ -220,8 +222,9 @@ def test_other_mistakes(folder, tmp_path, monkeypatch):
     files = listed(folder, ("program", [0]))
     assert "name no file" in frontload("image", folder, "-o", "i", "--files", files, "--root",
                                        "/elsewhere", code=2)
-    assert '"rle" is not supported' in frontload("image", folder, "-o", "i", "--option=-comp",
-                                                 "--option=rle", code=2)
+    assert "mksquashfs: exited" in frontload("image", folder, "-o", "i", "--option=-rle", code=1)
+    assert "zip:128K: is no image" in frontload("image", folder, "-o", "i", "--compressor=zip",
+                                                code=2)
     assert "lies in" in frontload("image", ".", "-o", "i", code=2)
     (folder / "program").write_text("shorter")
     assert "another size" in frontload("image", folder, "-o", "i", "--files", files, code=2)

@@ -117,10 +117,11 @@ def run(command: Command, *, directory: str | None = None,
         return Result(process.returncode, _text(stdout), _text(stderr))
 
 
-def check_call(command: Command, cwd: os.PathLike[str] | str | None = None) -> None:
+def check_call(command: Command, cwd: os.PathLike[str] | str | None = None,
+               environment: Mapping[str, str] | None = None) -> None:
     """Runs a tool, with its output on our stderr. If it fails, we end with its message."""
     # In our group: ninja, for one, ends its children when it is asked to end.
-    with started(command, own_group=False, stdout=_STDERR, cwd=cwd) as process:
+    with started(command, own_group=False, stdout=_STDERR, cwd=cwd, env=environment) as process:
         status = wait(process)
     if status:
         raise Failure(f"{os.fspath(command[0])}: exited with status {status}", code=1)

@@ -8,9 +8,8 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from frontload.base.errors import Failure
 from frontload.base.processes import check_call
 from frontload.base.scratch import scratch_folder
-from frontload.device.superblock import read_super
+from frontload.device.squashfs import RAW_BLOCK, raw_pieces, read_file, read_super
 
 SQUASHFS, SQUASHFUSE, EROFS, BTRFS, CHUNKS = "squashfs", "squashfuse", "erofs", "btrfs", "chunks"
 _KIB, _MIB = 1 << 10, 1 << 20
@@ -75,16 +74,19 @@ class Image:
                 return f"this mkfs.erofs has no {self.compressor}"
         return None
 
-    def make(self, contents: Path, image: Path, *more: str) -> None:
-        """Makes an image of SquashFS or EROFS of a folder, or of SquashFS of one file."""
+    def make(self, contents: Path, image: Path, *more: str | Path, shares: bool = False,
+             environment: Mapping[str, str] | None = None) -> None:
+        """Makes an image of SquashFS or EROFS of a folder, or of SquashFS of one file, with more
+        options of its tool. `shares`: files smaller than a block share one with others."""
         if self.format != EROFS:
-            # A file smaller than a block would share one with others.
+            alone = [] if shares else ["-no-fragments"]
             check_call(["mksquashfs", contents, image, "-comp", self.compressor, "-b",
-                        str(self.block), "-no-fragments", "-noappend", "-quiet", "-no-progress",
-                        *more])
+                        str(self.block), "-noappend", "-quiet", "-no-progress", *alone, *more],
+                       environment=environment)
         else:
             how = [f"-z{self.compressor}", f"-C{self.block}"] if self.compressor else []
-            check_call(["mkfs.erofs", "--quiet", *how, *more, image, contents])
+            check_call(["mkfs.erofs", "--quiet", *how, *more, image, contents],
+                       environment=environment)
 
 
 def parse(name: str) -> Image | None:
@@ -151,7 +153,7 @@ def _blocks(image: Image, file: str, folder: Path) -> Iterator[tuple[int, int, i
     elif image.format == EROFS:
         yield from _erofs_blocks(image, file, folder)
     else:
-        yield from _squashfs_blocks(image, file, size, folder)
+        yield from _squashfs_blocks(image, file, folder)
 
 
 def _erofs_blocks(image: Image, file: str, folder: Path) -> Iterator[tuple[int, int, int, int]]:
@@ -168,28 +170,19 @@ def _erofs_blocks(image: Image, file: str, folder: Path) -> Iterator[tuple[int, 
         yield begin, end, place, held
 
 
-def _squashfs_blocks(image: Image, file: str, size: int, folder: Path
+def _squashfs_blocks(image: Image, file: str, folder: Path
                      ) -> Iterator[tuple[int, int, int, int]]:
-    """From the inode of the file (docs.kernel.org/filesystems/squashfs.html), the first of an image
-    that has it alone. btrfs compresses each block to whole pages, by default at zstd's level 3."""
+    """btrfs compresses each block to whole pages, by default at zstd's level 3."""
     level = ("-no-sparse", "-Xcompression-level", "3") if image.format == BTRFS else ()
-    image.make(Path(file), folder / "image", "-noI", "-no-xattrs", *level)
-    found = read_super(folder / "image")
-    with open(folder / "image", "rb") as stream:
-        stream.seek(found.inode_table)
-        inodes = bytearray()
-        while stream.tell() < found.folder_table:
-            header = int.from_bytes(stream.read(2), "little")
-            inodes += stream.read(header & 0x7fff)
-    if inodes[0] == 2:  # a file of less than 4 GB
-        place, at = struct.unpack_from("<I", inodes, 16)[0], 32
-    else:
-        place, at = struct.unpack_from("<Q", inodes, 16)[0], 56
-    for begin in range(0, size, image.block):
-        held = struct.unpack_from("<I", inodes, at)[0] & 0xffffff
-        at += 4
+    made = folder / "image"
+    image.make(Path(file), made, "-noI", "-no-xattrs", *level)
+    found, tables = read_super(made), made.read_bytes()
+    inodes = b"".join(piece for _, piece in raw_pieces(made, tables, found.inode_table,
+                                                       found.folder_table))
+    at = 0
+    for begin, end, place, held, _ in read_file(inodes, 0, image.block).blocks:
+        held &= ~RAW_BLOCK
         if image.format == BTRFS:
-            held = -(-held // _PAGE) * _PAGE
-        if held:  # else it is a hole
-            yield begin, min(begin + image.block, size), place, held
-        place += held
+            place, held = at, -(-held // _PAGE) * _PAGE
+        yield begin, end, place, held
+        at += held

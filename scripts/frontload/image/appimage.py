@@ -9,9 +9,9 @@ from elftools.elf.elffile import ELFFile
 
 from frontload.base import tools
 from frontload.base.errors import BadData
+from frontload.base.processes import check_call
 from frontload.base.scratch import scratch_folder
-from frontload.device.superblock import Super, read_super
-from frontload.image import build
+from frontload.device.squashfs import Super, read_super
 
 
 def runtime_size(path: Path) -> int:
@@ -27,11 +27,11 @@ def runtime_size(path: Path) -> int:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[tuple[Path, bytes, Super]]:
-    """Within `with`, the folder of an AppImage, its runtime, and the image's superblock."""
+    """Within `with`, the folder of an AppImage, its runtime, and the image's squashfs."""
     size = runtime_size(path)
     image = read_super(path, size)
     with scratch_folder("frontload-image.") as scratch:
-        build.run_program([tools.program("unsquashfs", "install squashfs-tools"), "-quiet",
-                           "-no-progress", "-offset", str(size), "-dest", scratch / "folder", path])
+        check_call([tools.program("unsquashfs", "install squashfs-tools"), "-quiet", "-no-progress",
+                    "-offset", str(size), "-dest", scratch / "folder", path])
         with open(path, "rb") as stream:
             yield scratch / "folder", stream.read(size), image

@@ -3,23 +3,18 @@
 import os
 import re
 import shutil
-import subprocess
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypedDict
+from typing import BinaryIO, TypedDict
 
-from frontload.base import tools
-from frontload.base.errors import Failure
-from frontload.base.processes import Command
 from frontload.base.scratch import scratch_folder
+from frontload.device.image import SQUASHFS, Image
 from frontload.image import squashfs
 from frontload.image.hot import Hot
 from frontload.reading.listing import PAGE
 
-SQUASHFS, EROFS = "squashfs", "erofs"
-_MKSQUASHFS, _MKFS_EROFS = "mksquashfs", "mkfs.erofs"
 _FIRST, _LAST = 32767, 1  # priorities of mksquashfs; other files have 0
 _EPOCH = "SOURCE_DATE_EPOCH"
 _SMALLEST = 4096  # bytes that EROFS can decompress by themselves
@@ -35,9 +30,7 @@ Made = TypedDict("Made", {
 class Wanted:
     """`growth`: percent of the plain image; `options`: more options of the image's program."""
 
-    format: str
-    compressor: str
-    block: int
+    image: Image
     growth: float
     options: tuple[str, ...] = ()
 
@@ -50,7 +43,7 @@ def make(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, output: Path,
         made = scratch / "made"
         with open(made, "wb") as stream:
             stream.write(before)
-            found = (_squashfs if wanted.format == SQUASHFS else _erofs)(
+            found = (_squashfs if wanted.image.format == SQUASHFS else _erofs)(
                 folder, hot, wanted, scratch, stream)
         found["path"] = str(output)
         found["plain_bytes"] += len(before)
@@ -59,21 +52,12 @@ def make(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, output: Path,
     return found
 
 
-def run_program(command: Command, **options: Any) -> None:
-    """Runs a program that writes or reads an image; its failure is ours."""
-    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
-                         encoding="utf-8", errors="replace", **options)
-    if ran.returncode:
-        said = (ran.stderr or ran.stdout).strip().splitlines() or ["it says nothing"]
-        raise Failure(f"{os.path.basename(command[0])}: ended with status {ran.returncode}: "
-                      f"{said[0]}", note="see its manual for its options")
-
-
-def _write(command: Command, folder: Path) -> None:
+def _write(wanted: Wanted, folder: Path, image: Path, *options: str | Path) -> None:
     """Writes an image with a time that does not change from build to build."""
     newest = max(os.lstat(os.path.join(at, name)).st_mtime
                  for at, folders, names in os.walk(folder) for name in (".", *folders, *names))
-    run_program(command, env={_EPOCH: str(int(newest)), **os.environ})
+    wanted.image.make(folder, image, *options, *wanted.options, shares=True,
+                      environment={_EPOCH: str(int(newest)), **os.environ})
 
 
 def _squashfs(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, scratch: Path,
@@ -84,9 +68,7 @@ def _squashfs(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, scratch: Pat
         re.sub(rb"([\s\"\\])", rb"\\\1", os.fsencode(folder / name)) + b" %d\n"
         % max(_FIRST - number, _LAST)
         for number, name in enumerate(hot) if "\n" not in name))
-    _write([tools.program(_MKSQUASHFS, "install squashfs-tools"), folder, plain, "-noappend",
-            "-noI", "-no-progress", "-quiet", "-comp", wanted.compressor, "-b", str(wanted.block),
-            "-sort", order, *wanted.options], folder)
+    _write(wanted, folder, plain, "-noI", "-sort", order)
     size = plain.stat().st_size
     found = squashfs.store_hot(plain, folder, hot, int(size * wanted.growth / 100), stream)
     return {"path": "", "bytes": stream.tell(), "plain_bytes": size, "hot_files": len(hot),
@@ -99,13 +81,11 @@ def _erofs(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, scratch: Path,
     store files that a start touches mostly, the most touched ones first. Of others, the smallest
     clusters are decompressed."""
     image, hints = scratch / "plain", scratch / "hints"
-    command: list[str | Path] = [
-        tools.program(_MKFS_EROFS, "install erofs-utils"), "--quiet", f"-z{wanted.compressor}",
-        f"-C{wanted.block}", f"-U{uuid.UUID(int=0)}", *wanted.options]
-    _write([*command, image, folder], folder)
+    same_name = f"-U{uuid.UUID(int=0)}"
+    _write(wanted, folder, image, same_name)
     plain = image.stat().st_size
     most, stored = plain * wanted.growth / 100, 0
-    lines = dict.fromkeys(hot, wanted.block)
+    lines = dict.fromkeys(hot, wanted.image.block)
 
     def touched(name: str) -> float:
         pages = -(-os.path.getsize(folder / name) // PAGE)
@@ -127,14 +107,14 @@ def _erofs(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, scratch: Path,
             if (status.st_dev, status.st_ino) in same:
                 lines[os.path.relpath(os.path.join(at, name), folder)] = same[
                     status.st_dev, status.st_ino]
-    for least in (_SMALLEST, wanted.block):  # small clusters may cost more than the growth
+    for least in (_SMALLEST, wanted.image.block):  # small clusters may cost more than the growth
         # An expression cannot have a space.
         hints.write_bytes(b"".join(
             b"%d ^%s$\n" % (min(cluster, least), re.sub(rb"[^A-Za-z0-9_/-]", b".",
                                                        os.fsencode(name)))
             for name, cluster in lines.items()))
         image.unlink()
-        _write([*command, f"--compress-hints={hints}", image, folder], folder)
+        _write(wanted, folder, image, same_name, f"--compress-hints={hints}")
         if image.stat().st_size <= plain * (1 + wanted.growth / 100):
             break
     with open(image, "rb") as made:

@@ -3,9 +3,9 @@
 mksquashfs decides for whole files whether they are compressed. In the format, each block has a bit
 for that. We take an image of mksquashfs whose inodes are not compressed (-noI), and put the hot
 blocks' contents in the place of the compressed ones. All else stays, but for the places of blocks,
-which move. https://dr-emann.github.io/squashfs describes the format:
+which move:
 
-    superblock  96 bytes: device/superblock.py
+    superblock  96 bytes (device/squashfs.py)
     data        blocks of files in their order, and blocks of fragments: the ends of many files
     tables      inodes, directories, fragments, and others, in pieces of 8 KiB with a head of two
                 bytes; some have an index of 64-bit places
@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from frontload.base.errors import BadData, Failure
-from frontload.device.superblock import COMPRESSORS, Super, read_super
+from frontload.device import squashfs as form
+from frontload.device.squashfs import FILE, PIECE, RAW_BLOCK, RAW_PIECE, Super
 from frontload.image.hot import Hot
 
-_RAW_PIECE, _RAW_BLOCK = 1 << 15, 1 << 24
-_PIECE, _PADDING = 8192, 4096
-_NOTHING, _NO_FRAGMENT = (1 << 64) - 1, (1 << 32) - 1
+_PADDING = 4096
+_NOTHING = (1 << 64) - 1
 _PLACES = Super._fields[Super._fields.index("end"):]
-_FOLDER, _FILE, _LONG_FOLDER, _LONG_FILE = 1, 2, 8, 9  # types of inodes; entries have the first two
+_FOLDER = 1  # the type of an inode; of one with more fields, 8
 
 
 @dataclass
@@ -90,14 +90,10 @@ class _Table:
     def __init__(self, image: "_Image", begin: int, end: int):
         self._begin, self.flat = begin - image.super.inode_table, bytearray()
         self.at: dict[int, int] = {}  # by the place of a piece in the table
-        at = self._begin
-        while at < end - image.super.inode_table:
-            head, = struct.unpack_from("<H", image.tables, at)
-            if not _RAW_PIECE < head <= _RAW_PIECE + _PIECE:
-                raise image.bad("a table is compressed")
+        for at, piece in form.raw_pieces(image.path, image.tables, self._begin,
+                                         end - image.super.inode_table):
             self.at[at - self._begin] = len(self.flat)
-            self.flat += image.tables[at + 2:at + 2 + head - _RAW_PIECE]
-            at += 2 + head - _RAW_PIECE
+            self.flat += piece
 
     def write_to(self, tables: bytearray) -> None:
         """Puts the pieces back."""
@@ -112,12 +108,12 @@ class _Image:
 
     def __init__(self, path: Path, stream: BinaryIO):
         self.path, self._stream = path, stream
-        self.super = read_super(path)
+        self.super = form.read_super(path)
         first = self.super.inode_table
         stream.seek(first)
         self.tables = bytearray(stream.read(self.super.end - first))
         self._places: list[int] = []  # in `tables`, of 64-bit places in the image
-        firsts = {begin: self._index(begin, -(-count * size // _PIECE)) for begin, count, size in (
+        firsts = {begin: self._index(begin, -(-count * size // PIECE)) for begin, count, size in (
             (self.super.fragment_table, self.super.fragments, 16),
             (self.super.export_table, self.super.inodes, 8),
             (self.super.owner_table, self.super.owners, 4)) if begin != _NOTHING and count}
@@ -126,7 +122,7 @@ class _Image:
         if self.super.attribute_table != _NOTHING:  # a place, a number, and the index
             count, = struct.unpack_from("<I", self.tables, self.super.attribute_table - first + 8)
             self._index(self.super.attribute_table, 1)
-            self._index(self.super.attribute_table + 16, -(-count * 16 // _PIECE))
+            self._index(self.super.attribute_table + 16, -(-count * 16 // PIECE))
         self.fragments = self._unpack(firsts.get(self.super.fragment_table))
         self.blocks: dict[int, Block] = {}
         self._starts: list[tuple[_Table, int, str, int]] = []  # where it is written, as what, it
@@ -152,16 +148,16 @@ class _Image:
             return _Table(self, 0, 0)
         at, base = first - self.super.inode_table, self.super.inode_table
         end = self.super.fragment_table - base
-        unpack = _decompressor(COMPRESSORS[self.super.compressor - 1])
+        unpack = _decompressor(form.COMPRESSORS[self.super.compressor - 1])
         pieces: list[bytes] = []
         begins = []
         while at < end:
             head, = struct.unpack_from("<H", self.tables, at)
-            piece = bytes(self.tables[at + 2:at + 2 + head % _RAW_PIECE])
-            at += 2 + head % _RAW_PIECE
-            piece = piece if head & _RAW_PIECE else unpack(piece)
+            piece = bytes(self.tables[at + 2:at + 2 + head % RAW_PIECE])
+            at += 2 + head % RAW_PIECE
+            piece = piece if head & RAW_PIECE else unpack(piece)
             begins.append(first + sum(map(len, pieces)))
-            pieces.append(struct.pack("<H", len(piece) | _RAW_PIECE) + piece)
+            pieces.append(struct.pack("<H", len(piece) | RAW_PIECE) + piece)
         if at != end:
             raise self.bad("a table is cut")
         at = first - base
@@ -182,8 +178,8 @@ class _Image:
             struct.pack_into("<Q", self.tables, at, place + growth * (place > behind))
 
     def _block(self, begin: int, size: int, table: _Table, at: int) -> Block:
-        block = self.blocks.setdefault(begin, Block(size & ~_RAW_BLOCK, bool(size & _RAW_BLOCK)))
-        if block.size != size & ~_RAW_BLOCK:
+        block = self.blocks.setdefault(begin, Block(size & ~RAW_BLOCK, bool(size & RAW_BLOCK)))
+        if block.size != size & ~RAW_BLOCK:
             raise self.bad("files share half a block")
         block.entries.append((table, at))
         return block
@@ -210,33 +206,21 @@ class _Image:
                     found = os.path.join(folder, name), self.inodes.at[piece] + offset
                     if kind == _FOLDER:
                         waiting.append(found)
-                    elif kind == _FILE:
+                    elif kind == FILE:
                         yield found
 
     def add(self, name: str, inode: int, hot: Hot | None) -> None:
         """Notes the blocks of a file."""
-        kind, = struct.unpack_from("<H", self.inodes.flat, inode)
-        if kind == _FILE:
-            begin, fragment, tail, size = struct.unpack_from("<4I", self.inodes.flat, inode + 16)
-            written, at = "<I", inode + 32
-        else:
-            begin, size, fragment, tail = struct.unpack_from("<2Q12x2I", self.inodes.flat,
-                                                             inode + 16)
-            written, at = "<Q", inode + 56
-        block, step = self.super.block, 0
-        whole = size // block if fragment != _NO_FRAGMENT else -(-size // block)
-        for number in range(whole):
-            entry, = struct.unpack_from("<I", self.inodes.flat, at + 4 * number)
-            if entry:  # else a hole
-                if not step:
-                    self._starts.append((self.inodes, inode + 16, written, begin))
-                here = number * block
-                self._piece(self._block(begin + step, entry, self.inodes, at + 4 * number), 0,
-                            name, here, min(block, size - here), hot)
-                step += entry & ~_RAW_BLOCK
-        if fragment != _NO_FRAGMENT:
-            begin, = struct.unpack_from("<Q", self.fragments.flat, 16 * fragment)
-            self._piece(self.blocks[begin], tail, name, whole * block, size - whole * block, hot)
+        file = form.read_file(self.inodes.flat, inode, self.super.block)
+        if file.blocks:
+            self._starts.append((self.inodes, inode + 16, file.written, file.place))
+        for begin, end, place, size, entry in file.blocks:
+            self._piece(self._block(place, size, self.inodes, entry), 0, name, begin, end - begin,
+                        hot)
+        if file.fragment is not None:
+            place, = struct.unpack_from("<Q", self.fragments.flat, 16 * file.fragment)
+            tail = file.size % self.super.block
+            self._piece(self.blocks[place], file.tail, name, file.size - tail, tail, hot)
 
     @staticmethod
     def _piece(block: Block, at: int, name: str, offset: int, size: int, hot: Hot | None) -> None:
@@ -258,7 +242,7 @@ class _Image:
             if begin in stored:
                 growth += block.contents - block.size
                 for table, at in block.entries:
-                    struct.pack_into("<I", table.flat, at, block.contents | _RAW_BLOCK)
+                    struct.pack_into("<I", table.flat, at, block.contents | RAW_BLOCK)
         for table, at, written, begin in self._starts:
             try:
                 struct.pack_into(written, table.flat, at, places[begin])
@@ -315,16 +299,16 @@ def _decompressor(name: str) -> Callable[[bytes], bytes]:
         raise Failure(f"lib{library}: {problem}", note="choose another --compressor") from problem
 
     def unpack(piece: bytes) -> bytes:
-        to, size = ctypes.create_string_buffer(_PIECE), ctypes.c_size_t(_PIECE)
+        to, size = ctypes.create_string_buffer(PIECE), ctypes.c_size_t(PIECE)
         given = ctypes.c_size_t(len(piece))
         if name == "zstd":
             call.restype = ctypes.c_size_t
             size.value = call(to, size, piece, given)
         elif name == "lz4":
-            size.value = call(piece, to, len(piece), _PIECE)
+            size.value = call(piece, to, len(piece), PIECE)
         elif call(piece, given, to, ctypes.byref(size), None):
             size.value = 0
-        if not 0 < size.value <= _PIECE:
+        if not 0 < size.value <= PIECE:
             raise Failure(f"lib{library}: cannot unpack what mksquashfs packed",
                           note="choose another --compressor")
         return to.raw[:size.value]

@@ -37,17 +37,7 @@ frontload image app.AppImage -o new.AppImage --files app.files
 """
 SCHEMA = "frontload-image/1"
 SQUASHFS, EROFS = "squashfs", "erofs"
-_COMPRESSORS = ("gzip", "lzo", "xz", "lz4", "zstd", "lz4hc", "lzma", "deflate")
-_LEAST, _MOST = 4096, 1 << 20
-
-
-def _block(text: str) -> int:
-    units = {"k": 10, "m": 20}
-    digits = text[:-1] if text[-1:].lower() in units else text
-    value = int(digits) << units.get(text[-1:].lower(), 0) if digits.isdecimal() else 0
-    if not _LEAST <= value <= _MOST or value & (value - 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a power of 2 from 4K to 1M")
-    return value
+_USUAL = {SQUASHFS: ("zstd", "128K"), EROFS: ("lz4hc", "64K")}  # compressor, and block
 
 
 def make_parser() -> Parser:
@@ -62,9 +52,9 @@ def make_parser() -> Parser:
                         "recorded (default: where it is)")
     parser.add_argument("--format", choices=(SQUASHFS, EROFS), default=SQUASHFS,
                         help="the file system (default %(default)s)")
-    parser.add_argument("--compressor", choices=_COMPRESSORS, help="default: zstd; for EROFS lz4hc")
-    parser.add_argument("--block", metavar="BYTES", type=_block, help="what is decompressed at "
-                        "once: a block of SquashFS (default 128K), a cluster of EROFS (64K)")
+    parser.add_argument("--compressor", metavar="NAME", help="default: zstd; for EROFS lz4hc")
+    parser.add_argument("--block", metavar="BYTES", help="what is decompressed at once: a block of "
+                        "SquashFS (default 128K), a cluster of EROFS (64K), up to 1M")
     parser.add_argument("--growth", metavar="PERCENT", type=percentage, default=10.0,
                         help="how much larger than the plain image it may become (default "
                         "%(default)g)")
@@ -76,14 +66,19 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.device import superblock
+    from frontload.device import image as images
+    from frontload.device import squashfs
     from frontload.image import appimage, build, hot
 
+    def wanted(compressor: str, block: str, options: list[str] = args.option) -> build.Wanted:
+        name = f"{args.format}:{args.compressor or compressor}:{args.block or block}"
+        if not (found := images.parse(name)):
+            raise errors.Failure(f"{name}: is no image", note=f"there are {images.syntax()}")
+        if reason := found.obstacle():
+            raise errors.Failure(f"{name}: {reason}", note="choose another image")
+        return build.Wanted(found, args.growth, tuple(options))
+
     given = Path(args.folder)
-    is_squashfs = args.format == SQUASHFS
-    wanted = build.Wanted(args.format, args.compressor or ("zstd" if is_squashfs else "lz4hc"),
-                          args.block or (1 << 17 if is_squashfs else 1 << 16), args.growth,
-                          tuple(args.option))
     messages = errors.Diagnostics(at_once=True)
     if given.is_dir():
         folder = Path(os.path.realpath(given))
@@ -91,21 +86,19 @@ def run(args: argparse.Namespace) -> int:
             raise errors.Failure(f"{args.output}: lies in {given}, and would be packed itself",
                                  note="choose a place outside")
         found = hot.find(folder, args.files, args.root or str(folder), messages)
-        made = build.make(folder, found, wanted, Path(args.output))
+        made = build.make(folder, found, wanted(*_USUAL[args.format]), Path(args.output))
         before = None
     else:
         files.open_input(given).close()
-        if not is_squashfs:
+        if args.format != SQUASHFS:
             args.usage_error("--format: the image of an AppImage is SquashFS")
         before = given.stat().st_size
         with appimage.unpacked(given) as (folder, runtime, image):
-            compressor = args.compressor or superblock.COMPRESSORS[image.compressor - 1]
             options = args.option if os.geteuid() == 0 else ["-all-root", *args.option]
-            wanted = build.Wanted(SQUASHFS, compressor, args.block or image.block, args.growth,
-                                  tuple(options))
+            how = wanted(squashfs.COMPRESSORS[image.compressor - 1], str(image.block), options)
             found = hot.find(folder, args.files, args.root or os.path.realpath(given),
                              messages)
-            made = build.make(folder, found, wanted, Path(args.output), runtime)
+            made = build.make(folder, found, how, Path(args.output), runtime)
         os.chmod(args.output, given.stat().st_mode & 0o777)
     if args.json:
         files.write_json(args.json, {"schema": SCHEMA, "before_bytes": before, **made})
