@@ -242,7 +242,7 @@ def test_an_image_that_is_not_as_we_made_it(folder, tmp_path):
 
 def test_formats_of_lazily_fetched_images(tmp_path):
     touched = ReadingList(1, {File("/root/b", 3 * PAGE, 0): {0: Touch(1, 1, MAP),
-                                                             1: Touch(2, 1, MAP)},
+                                                             1: Touch(5, 1, MAP)},
                               File("/root/a\udcff", 9, 0): {0: Touch(4, 1, MAP)},
                               File("/root/a/c", 9, 0): {0: Touch(0, 1, MAP)},
                               File("/other", 9, 0): {0: Touch(3, 1, MAP)}})

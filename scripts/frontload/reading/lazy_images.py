@@ -16,8 +16,9 @@ names are left out.
 
 import json
 import os
+from collections.abc import Iterable
 
-from frontload.reading.listing import File, ReadingList
+from frontload.reading.listing import File, Range, ReadingList
 
 NYDUS, SOCI, ESTARGZ = FORMATS = ("nydus", "soci", "estargz")
 
@@ -36,11 +37,19 @@ def to_bytes(touched: ReadingList, form: str, root: str = "/") -> tuple[bytes, i
     else:
         document = [path for path, _ in files] if form == SOCI else {
             "version": "v1", "files": [
-                {"path": path, "ranges": [[each.begin, each.end - each.begin]
-                                          for each in touched.ranges(file)]}
-                for path, file in files]}
+                {"path": path, "ranges": _joined(touched.ranges(file))} for path, file in files]}
         text = json.dumps(document, indent=1) + "\n"
     return text.encode(), len(touched.in_order()) - len(files)
+
+
+def _joined(ranges: Iterable[Range]) -> list[list[int]]:
+    """As pairs of offset and size. nydus-image compares each with each chunk of its file."""
+    found: list[list[int]] = []
+    for each in ranges:
+        if not found or sum(found[-1]) < each.begin:
+            found.append([each.begin, 0])
+        found[-1][1] = each.end - found[-1][0]
+    return found
 
 
 def _is_text(path: str) -> bool:
