@@ -120,15 +120,13 @@ ImageReader::Pages ImageReader::read(uint64_t page, uint64_t submission) {
       from = to; // it lies there as it is
       break;
     case ImageBlocks::Squashfs: // squashfs_readahead(), squashfs_copy_cache()
-    case ImageBlocks::ErofsWhole:
       brought.begin = std::min(brought.begin, first);
-      brought.end =
-          std::max(brought.end,
-                   image.format == ImageBlocks::Squashfs ? last : uint64_t(block.end / pageBytes));
+      brought.end = std::max(brought.end, last);
       if (isAsked)
         from = to;
       break;
     case ImageBlocks::Erofs: // z_erofs_pcluster_readmore() of the first page, partial decoding
+    case ImageBlocks::ErofsWhole:
       brought.begin = std::min(brought.begin, first);
       to = std::min(to, end);
       if (isAsked)

@@ -23,7 +23,7 @@ struct ImageBlock {
 
 /// The blocks of one file, by ascending offset.
 struct ImageBlocks {
-  /// Erofs: of lz4, which is decompressed as far as it is needed. ErofsWhole: of other compressors.
+  /// Erofs: of lz4. ErofsWhole: of other compressors, which make a window end where a block does.
   enum Format { Squashfs, Erofs, ErofsWhole, Btrfs, Chunks } format = Chunks;
   /// What a decompressor takes of one processor, for each byte that goes in and that comes out.
   double secondsPerByteIn = 0, secondsPerByteOut = 0;

@@ -75,6 +75,19 @@ TEST(ImageBlocks, ErofsDecompressesAsFarAsItIsNeeded) {
   EXPECT_EQ(counts.bytesRead, 2 * 656u);
 }
 
+// The page that a window ends with has the beginning of another block, which is read for it alone.
+TEST(ImageBlocks, ErofsWindowsEndWithABlockUnlessOfLz4) {
+  InImage file(ImageBlocks::ErofsWhole, 16);
+  for (ImageBlock &block : file.image.blocks) {
+    block.begin += block.begin ? page / 2 : 0;
+    block.end += page / 2;
+  }
+  StartCounts counts = file.read({24}); // 20 to 27 become 17 to 32
+  EXPECT_EQ(file.cached(), 16u);
+  EXPECT_EQ(counts.blocks, 2u);
+  EXPECT_EQ(counts.bytesDecompressed, 16 * page + page / 2);
+}
+
 TEST(ImageBlocks, BtrfsReadsAnExtentAgainForThePagesBefore) {
   InImage file(ImageBlocks::Btrfs, 16);
   StartCounts counts = file.read({28}); // 24 to 31, the end of the extent
