@@ -27,7 +27,7 @@ def runtime_size(path: Path) -> int:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[tuple[Path, bytes, Super]]:
-    """Within `with`, the folder of an AppImage, its runtime, and the image's squashfs."""
+    """Within `with`, the folder of an AppImage, its runtime, and the image's superblock."""
     size = runtime_size(path)
     image = read_super(path, size)
     with scratch_folder("frontload-image.") as scratch:
