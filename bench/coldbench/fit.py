@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 from frontload.base import console, errors
 
-from coldbench import command, heldout
+from coldbench import command
+from coldbench.measure import untrained_starts
 from coldbench.show import untrained
 from coldbench.variants import workload
 from coldbench.variants.work_folder import WorkFolder, work_folder
@@ -26,9 +27,10 @@ CHOICES = [*((f, d, DEFAULT[2]) for f, d in itertools.product(FOLLOW, DAMPING)),
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="bench/fit", description="Fit the numbers by which a link guesses what startups touch "
-        "that were not trained, and try them on programs that the fit did not see.")
-    parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", default=heldout.WORKLOADS,
+        prog="bench/fit", description="Fit the numbers by which a link guesses what untrained "
+        "startups touch, and try them on programs that the fit did not see.")
+    parser.add_argument("workloads", metavar="WORKLOAD", nargs="*",
+                        default=sorted(untrained.PROGRAMS),
                         help="as of bench/heldout (default: all)")
     parser.add_argument("--starts", metavar="N", type=int, default=3,
                         help="held-out starts of each program (default %(default)s)")
@@ -38,21 +40,21 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def measure(work: WorkFolder, starts: int, progress: Callable[[str], None]) -> dict[Numbers, float]:
     """The mean faults of held-out starts, for each choice of numbers."""
-    heldout.build(work)
+    untrained_starts.build(work)
     names = list(work.workload.scenarios)
     faults: dict[Numbers, list[float]] = {numbers: [] for numbers in CHOICES}
     for i in range(starts):
         # The scenario in the middle between two that are held out is the least like them.
         held, other = (names[(2 * i + k) * len(names) // (2 * starts)] for k in (0, 1))
-        traces = heldout.record(work, held)
-        profile = heldout.train(work, heldout.record(work, other))
+        traces = untrained_starts.record(work, held)
+        profile = untrained_starts.train(work, untrained_starts.record(work, other))
         for follow, damping, steps in CHOICES:
             progress(f"{work.workload.name}: {held}, trained with {other}: "
                      f"{follow} {damping} {steps}")
-            linked = heldout.link(work, profile, more=(
+            linked = untrained_starts.link(work, profile, more=(
                 f"-frontload-follow={follow}", f"-frontload-damping={damping}",
                 f"-frontload-steps={steps}"))
-            found = heldout.predict(work, linked, traces, "front")
+            found = untrained_starts.predict(work, linked, traces, "front")
             faults[follow, damping, steps].append(found["major_faults"])
     return {numbers: statistics.fmean(each) for numbers, each in faults.items()}
 

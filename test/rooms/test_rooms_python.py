@@ -20,7 +20,8 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
          "auto", "cli", "verbs", "cli/main", "cli/manual", "__main__")
 BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all
 # Called by a program in bench/ each; what they share is no program.
-PROGRAMS = {"race", "table", "picture", "start", "heldout", "kernels", "source_package"}
+PROGRAMS = {"race", "table", "picture", "start", "heldout", "fit", "runtime_profile", "kernels",
+            "source_package"}
 
 
 def imported(source: str, package: str, modules) -> Iterator[str]:
