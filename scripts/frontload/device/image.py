@@ -176,9 +176,9 @@ def _squashfs_blocks(image: Image, file: str, folder: Path
     level = ("-no-sparse", "-Xcompression-level", "3") if image.format == BTRFS else ()
     made = folder / "image"
     image.make(Path(file), made, "-noI", "-no-xattrs", *level)
-    found, tables = read_super(made), made.read_bytes()
-    inodes = b"".join(piece for _, piece in raw_pieces(made, tables, found.inode_table,
-                                                       found.folder_table))
+    found, tables = read_super(made), bytearray(made.read_bytes())
+    inodes = bytearray().join(piece for _, piece in raw_pieces(made, tables, found.inode_table,
+                                                               found.folder_table))
     at = 0
     for begin, end, place, held, _ in read_file(inodes, 0, image.block).blocks:
         held &= ~RAW_BLOCK

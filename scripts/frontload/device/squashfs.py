@@ -56,14 +56,13 @@ def read_super(path: Path, offset: int = 0) -> Super:
     return found
 
 
-def raw_pieces(path: Path, tables: bytes | bytearray, begin: int, end: int
-               ) -> Iterator[tuple[int, bytes | bytearray]]:
+def raw_pieces(path: Path, tables: bytearray, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
     """The place of each piece of a table, and what it holds."""
     while begin < end:
         head, = struct.unpack_from("<H", tables, begin)
         if not RAW_PIECE < head <= RAW_PIECE + PIECE:
             raise BadData(path, "a table is compressed", note="use Debian's mksquashfs")
-        yield begin, tables[begin + 2:begin + 2 + head - RAW_PIECE]
+        yield begin, bytes(tables[begin + 2:begin + 2 + head - RAW_PIECE])
         begin += 2 + head - RAW_PIECE
 
 
@@ -79,7 +78,7 @@ class File(NamedTuple):
     blocks: list[tuple[int, int, int, int, int]]
 
 
-def read_file(inodes: bytes | bytearray, at: int, block: int) -> File:
+def read_file(inodes: bytearray, at: int, block: int) -> File:
     """The file of an inode in an image with blocks of this size."""
     kind, = struct.unpack_from("<H", inodes, at)
     if kind == FILE:  # of less than 4 GB
@@ -90,10 +89,9 @@ def read_file(inodes: bytes | bytearray, at: int, block: int) -> File:
                  None if fragment == _NO_FRAGMENT else fragment, tail, [])
     end = size if found.fragment is None else size // block * block
     entry = at + (32 if kind == FILE else 56)
-    for begin in range(0, end, block):
-        held, = struct.unpack_from("<I", inodes, entry)
+    for number, held in enumerate(struct.unpack_from(f"<{-(-end // block)}I", inodes, entry)):
         if held:
-            found.blocks.append((begin, min(begin + block, end), place, held, entry))
+            found.blocks.append((number * block, min((number + 1) * block, end), place, held,
+                                 entry + 4 * number))
         place += held & ~RAW_BLOCK
-        entry += 4
     return found

@@ -16,7 +16,6 @@ from frontload.image.hot import Hot
 from frontload.reading.listing import PAGE
 
 _FIRST, _LAST = 32767, 1  # priorities of mksquashfs; other files have 0
-_EPOCH = "SOURCE_DATE_EPOCH"
 _SMALLEST = 4096  # bytes that EROFS can decompress by themselves
 _MOSTLY = 0.5  # the share of its pages that are touched of a file that is stored
 Made = TypedDict("Made", {
@@ -57,7 +56,7 @@ def _write(wanted: Wanted, folder: Path, image: Path, *options: str | Path) -> N
     newest = max(os.lstat(os.path.join(at, name)).st_mtime
                  for at, folders, names in os.walk(folder) for name in (".", *folders, *names))
     wanted.image.make(folder, image, *options, *wanted.options, shares=True,
-                      environment={_EPOCH: str(int(newest)), **os.environ})
+                      environment={"SOURCE_DATE_EPOCH": str(int(newest)), **os.environ})
 
 
 def _squashfs(folder: Path, hot: Mapping[str, Hot], wanted: Wanted, scratch: Path,

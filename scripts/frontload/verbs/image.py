@@ -96,8 +96,7 @@ def run(args: argparse.Namespace) -> int:
         with appimage.unpacked(given) as (folder, runtime, image):
             options = args.option if os.geteuid() == 0 else ["-all-root", *args.option]
             how = wanted(squashfs.COMPRESSORS[image.compressor - 1], str(image.block), options)
-            found = hot.find(folder, args.files, args.root or os.path.realpath(given),
-                             messages)
+            found = hot.find(folder, args.files, args.root or os.path.realpath(given), messages)
             made = build.make(folder, found, how, Path(args.output), runtime)
         os.chmod(args.output, given.stat().st_mode & 0o777)
     if args.json:
