@@ -41,6 +41,26 @@ static Expected<std::vector<std::string>> prefetchArguments(const LinkOptions &o
   return std::vector<std::string>{"--push-state", "--no-as-needed", *library, "--pop-state"};
 }
 
+bool isForOtherMachine(const LinkOptions &options) {
+  auto read = [](const std::string &path) {
+    return MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  };
+  Expected<std::string> library = findOwnLibrary("libfrontload-prefetch.so");
+  if (!library) {
+    consumeError(library.takeError());
+    return false;
+  }
+  auto ours = read(*library);
+  // The first object decides: gcc's plugin, which lld ignores, is a file for this machine.
+  constexpr size_t type = 16;
+  for (const LibrarySearch::Input &input : options.libraries.inputs)
+    if (auto file = read(options.libraries.fileOf(input));
+        ours && file && (*file)->getBuffer().starts_with(ELF::ElfMagic) &&
+        (*file)->getBuffer().substr(type, 2).contains(char(ELF::ET_REL)))
+      return !isSameMachine((*ours)->getBuffer(), (*file)->getBuffer());
+  return false;
+}
+
 static bool isLibcName(StringRef path) {
   StringRef name = sys::path::filename(path);
   return name == "libc.so" || name.starts_with("libc.so.");

@@ -19,6 +19,10 @@ namespace frontload {
 /// --pack-dyn-relocs by its own build systems.
 bool shouldPackRelativeRelocations(const LinkOptions &options);
 
+/// Whether the link makes a program for another machine than our library for the prefetch, as the
+/// 32-bit programs of a 64-bit build are.
+bool isForOtherMachine(const LinkOptions &options);
+
 /// The arguments to put behind those of the user. Fails if --front-prefetch needs a library that is
 /// missing or does not fit the libc.
 llvm::Expected<std::vector<std::string>> addedArguments(const LinkOptions &options);

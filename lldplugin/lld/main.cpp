@@ -142,6 +142,11 @@ static int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return refuse({options.output + ": a front can only be laid out in a file",
                    "link to a file and copy it, or link without --startup-profile", exitUsage});
   options.traits.packsRelocations = shouldPackRelativeRelocations(options);
+  if (options.traits.prefetches && isForOtherMachine(options)) {
+    note(options.output +
+         ": does not prefetch its front: the library for it is for another machine");
+    options.traits.prefetches = false;
+  }
   Expected<std::vector<std::string>> added = addedArguments(options);
   if (!added)
     return refuse({"--front-prefetch: " + toString(added.takeError()),

@@ -3,6 +3,7 @@
 #include "program/library_search.h"
 #include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -24,6 +25,13 @@ Expected<std::string> findOwnLibrary(StringRef name) {
   }
   return createStringError(path + ": " +
                            make_error_code(std::errc::no_such_file_or_directory).message());
+}
+
+bool isSameMachine(StringRef a, StringRef b) {
+  constexpr size_t machine = 18, size = 20;
+  return a.size() >= size && b.size() >= size && a.starts_with(ELF::ElfMagic) &&
+         a.take_front(ELF::EI_VERSION) == b.take_front(ELF::EI_VERSION) &&
+         a.substr(machine, 2) == b.substr(machine, 2);
 }
 
 bool LibrarySearch::take(ArrayRef<const char *> args, size_t &i) {

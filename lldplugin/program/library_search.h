@@ -29,6 +29,9 @@ inline std::vector<std::string> prefetchSymbols(bool isMusl) {
 /// Where a library of ours is: beside the folder that this program was built or installed to.
 llvm::Expected<std::string> findOwnLibrary(llvm::StringRef name);
 
+/// Whether two ELF files are for the same machine: class, byte order and e_machine.
+bool isSameMachine(llvm::StringRef a, llvm::StringRef b);
+
 struct LibrarySearch {
   std::string sysroot;
   std::vector<std::string> folders; ///< a leading = stands for the sysroot

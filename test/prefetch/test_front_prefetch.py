@@ -10,7 +10,14 @@ import pytest
 from abilities import needs
 from compiled import compile_to
 from elftools.elf.elffile import ELFFile
-from linking import LD_FRONTLOAD
+from linking import (
+    ALWAYS,
+    LD_FRONTLOAD,
+    TWO_FUNCTIONS,
+    Image,
+    compile_text,
+    write_profile,
+)
 from noted import PROGRAMS
 from process_1 import process_1
 
@@ -143,6 +150,17 @@ def test_a_relocatable_link_ignores_it(tmp_path, run, parts):
     run(LD_FRONTLOAD, "-r", parts.object, "--front-prefetch", parts.profile, "-o", tmp_path / "a.o")
     run(LD_FRONTLOAD, "-r", parts.object, "-o", tmp_path / "b.o")
     assert (tmp_path / "a.o").read_bytes() == (tmp_path / "b.o").read_bytes()
+
+
+def test_a_program_for_another_machine_does_not_prefetch(tmp_path, build, run):
+    """A build for 64 bits may also make programs of 32 bits, which cannot load the library."""
+    program = compile_text(tmp_path, "app.c", TWO_FUNCTIONS, "-m32", compiler="clang")
+    said = run(LD_FRONTLOAD, "-m", "elf_i386", "-dynamic-linker", "/lib/ld-linux.so.2",
+               "-plugin", build / "lib" / LIBRARY, program,
+               "-e", "main", f"--startup-profile={write_profile(tmp_path, 'main')}", ALWAYS,
+               "--front-prefetch", "-o", tmp_path / "app").stderr
+    assert "app: does not prefetch its front: the library for it is for another machine" in said
+    assert Image(tmp_path / "app").section_of("main") == ".text.front"
 
 
 def test_without_a_profile_there_is_nothing_to_prefetch(tmp_path, run):

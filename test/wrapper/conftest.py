@@ -59,4 +59,5 @@ def wrapper(build, tmp_path) -> Wrapper:
 @pytest.fixture
 def linker_flags(build) -> list[str]:
     """How a link comes to ld.frontload."""
-    return [f"-B{build / 'lib' / 'frontload' / 'gcc'}", "-fuse-ld=lld"]
+    return [f"-B{build / 'lib' / 'frontload' / 'gcc'}", "-fuse-ld=lld",
+            "-Xlinker", "--undefined-version"]

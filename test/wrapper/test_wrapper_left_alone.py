@@ -28,6 +28,9 @@ def left_alone(wrapper, *words, why: str):
         "-Wl,--symbol-ordering-file=x", "-Wl,--symbol-ordering-file,x", "-N", "-Wl,--omagic",
         "-Wl,--unique", "-Wl,-Ttext=0x1000", "-Ttext 0x1000", "-Wl,--section-start=.x=1",
         "-z nosectionheader", "-Wl,-z,nosectionheader", "-Wl,--shuffle-sections=*=1")),
+    # lld does not know them; GNU ld, which the build counts on, does.
+    *((f"gcc -Wl,{flag}", f"lld does not know {flag}") for flag in (
+        "--default-symver", "-default-symver", "--hash-size=7", "--no-warn-rwx-segments")),
     # It is a plugin that lld cannot load; clang's is in lld.
     ("gcc -flto", "gcc's -flto"), ("gcc -flto=auto", "gcc's -flto"),
     *((words, "does not use ELF files") for words in (
@@ -54,7 +57,7 @@ def test_a_linker_script_among_the_inputs(wrapper, linker_flags):
     left_alone(wrapper, "gcc", "flash.ld", why=SCRIPT)
     for text in (b"INPUT(a.o)\n", b"\x7fELF\2\1\1\0 SECTIONS", b"!<arch>\n SECTIONS", b"SEC"):
         script.write_bytes(text)
-        assert wrapper.added(USE, "gcc", "a.o", "flash.ld", "-o", "app")[:2] == linker_flags
+        assert wrapper.added(USE, "gcc", "a.o", "flash.ld", "-o", "app")[:2] == linker_flags[:2]
 
 
 @pytest.mark.parametrize("words", [
@@ -63,7 +66,7 @@ def test_a_linker_script_among_the_inputs(wrapper, linker_flags):
     "gcc -Wl,-rpath,/x", "clang -flto", "clang --ld-path=/x/bin/ld.frontload"])
 def test_others_are_not(wrapper, linker_flags, words):
     """Also where the build asks for ld.frontload itself."""
-    assert wrapper.added(USE, *words.split(), "a.o", "-o", "app")[:2] == linker_flags
+    assert wrapper.added(USE, *words.split(), "a.o", "-o", "app")[:2] == linker_flags[:2]
 
 
 def test_nothing_is_said_where_nothing_is_lost(wrapper):

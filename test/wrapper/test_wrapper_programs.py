@@ -60,6 +60,14 @@ def test_libraries_and_objects(tmp_path, program, compiler):
     assert Image(tmp_path / "libx.so.1.2").section_of("hot") == ".text.front"
 
 
+def test_a_version_script_may_name_what_is_not_there(tmp_path, program):
+    """GNU ld takes it, and so many builds have such scripts."""
+    (tmp_path / "x.map").write_text("X_1 { global: hot; missing; local: *; };\n")
+    for mode in MODES:
+        program(mode, "gcc", "-shared", "-fPIC", "-Wl,--version-script=x.map", "app.c",
+                "-o", "x.so")
+
+
 def test_no_warnings(tmp_path, program):
     """Whatever a call does: a build may have -Werror."""
     (tmp_path / "x.h").write_text("int x;\n")

@@ -111,6 +111,23 @@ static std::optional<std::string> whyNotAny(StringRef compiler, Family family,
   return std::nullopt;
 }
 
+/// Whether lld refuses this argument, which GNU ld takes (binutils 2.40, LLVM 22).
+static bool isUnknownToLld(StringRef argument) {
+  static constexpr StringLiteral names =
+      " audit copy-dt-needed-entries ctf-share-types ctf-variables default-imported-symver "
+      "default-symver depaudit disable-multiple-abs-defs dynamic-list-cpp-new "
+      "dynamic-list-cpp-typeinfo dynamic-list-data gc-keep-exported hash-size "
+      "ignore-unresolved-symbol ld-generated-unwind-info max-cache-size no-ctf-variables "
+      "no-define-common no-ld-generated-unwind-info no-map-whole-files "
+      "no-print-map-discarded no-strip-discarded no-warn-execstack no-warn-rwx-segments "
+      "no-warn-search-mismatch print-map-discarded reduce-memory-overheads require-defined "
+      "spare-dynamic-tags split-by-file split-by-reloc strip-discarded traditional-format "
+      "version-exports-section warn-rwx-segments warn-section-align warn-textrel ";
+  StringRef name = argument.split('=').first;
+  return name.consume_front("-") &&
+         (name.consume_front("-"), names.contains((" " + name + " ").str()));
+}
+
 /// Why this link needs another linker than ld.frontload; nothing if it needs none.
 static std::optional<std::string> whyNotOurs(Family family, const CompilerCommand &command) {
   if (auto why = whyNotOurLinker(command))
@@ -118,6 +135,9 @@ static std::optional<std::string> whyNotOurs(Family family, const CompilerComman
   // lld cannot load gcc's plugin.
   if (command.isLto && family != Family::Clang)
     return "gcc's -flto needs another linker";
+  if (auto unknown = find_if(command.linkerArguments, isUnknownToLld);
+      unknown != command.linkerArguments.end())
+    return "lld does not know " + *unknown;
   std::string path = family != Family::Clang ? gccLtoFile(command) : "";
   return path.empty()
              ? std::nullopt
@@ -134,7 +154,8 @@ static bool isMapOrNothing(const std::string &path) {
 
 /// Passes a folder with a program named ld.lld. All versions of gcc and clang look there first,
 /// while only clang has --ld-path.
-static std::optional<Refusal> addLinker(std::vector<std::string> &flags) {
+static std::optional<Refusal> addLinker(const CompilerCommand &command,
+                                        std::vector<std::string> &flags) {
   SmallString<128> folder =
       sys::path::parent_path(sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr)));
   sys::path::append(folder, "lib", "frontload", "gcc");
@@ -146,6 +167,9 @@ static std::optional<Refusal> addLinker(std::vector<std::string> &flags) {
         "frontload-cc belongs in the bin folder of Frontload; a link to it may be anywhere",
         exitUsage};
   flags.insert(flags.end(), {("-B" + folder).str(), "-fuse-ld=lld"});
+  // Version scripts may name symbols that are not there, as with GNU ld.
+  if (command.linker.empty() && command.linkerPath.empty())
+    flags.insert(flags.end(), {"-Xlinker", "--undefined-version"});
   return std::nullopt;
 }
 
@@ -214,7 +238,7 @@ std::optional<Refusal> makeAdditions(const OwnOptions &options, const CompilerCo
       note(command.output + ": is linked without Frontload: " + *why);
     return std::nullopt;
   }
-  if (auto refusal = addLinker(flags))
+  if (auto refusal = addLinker(command, flags))
     return refusal;
   if (isUse)
     addProfile(options, isTried, flags);

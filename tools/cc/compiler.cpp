@@ -43,8 +43,8 @@ static StringRef plainName(StringRef program) {
 static Family familyOfName(StringRef name) {
   static constexpr StringLiteral gcc[] = {"gcc", "g++", "gfortran", "gnat", "gccgo", "gdc"};
   static constexpr StringLiteral clang[] = {"clang", "clang++", "flang", "icx", "icpx"};
-  static constexpr StringLiteral either[] = {"cc",  "c++",   "c89",    "c99",
-                                             "c17", "mpicc", "mpicxx", "mpic++"};
+  static constexpr StringLiteral either[] = {"cc",    "c++",    "c89",    "c99", "c17",
+                                             "mpicc", "mpicxx", "mpic++", "f77", "f95"};
   StringRef last = name.substr(name.rfind('-') + 1);
   return is_contained(gcc, last)      ? Family::Gcc
          : is_contained(clang, last)  ? Family::Clang

@@ -7,7 +7,6 @@
 #include "program/library_search.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -81,14 +80,6 @@ static std::optional<OtherLinker> linkerOf(StringRef line) {
                        (mark.split('(').first.rtrim() + " " + number).str()};
   }
   return std::nullopt;
-}
-
-/// Whether two ELF files are for the same machine: class, byte order and e_machine.
-static bool isSameMachine(StringRef a, StringRef b) {
-  constexpr size_t machine = 18, size = 20;
-  return a.size() >= size && b.size() >= size && a.starts_with(ELF::ElfMagic) &&
-         a.take_front(ELF::EI_VERSION) == b.take_front(ELF::EI_VERSION) &&
-         a.substr(machine, 2) == b.substr(machine, 2);
 }
 
 /// Writes the names of a profile, in their order, as lld reads them. Returns the path of the file;
