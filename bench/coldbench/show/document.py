@@ -14,6 +14,7 @@ from frontload.machine.host import describe_host
 RACE = "frontload-race/1"
 START, HELDOUT = "frontload-start/1", "frontload-heldout/1"
 KERNELS = "frontload-kernels/1"
+DISTRIBUTION = "frontload-distribution/1"
 
 
 def head(schema: str, **more) -> dict:
