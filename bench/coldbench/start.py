@@ -27,7 +27,7 @@ from frontload.measure.on_device import on_device
 from frontload.measure.plan import Variant, orders
 from frontload.pagecache import cache as pagecache
 from frontload.reading import blocks, listing, planning, record
-from frontload.reading.listing import MAP, PAGE, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, PrefetchList, Touch
 
 from coldbench import command
 from coldbench.measure import requests
@@ -82,9 +82,9 @@ def _variant(text: str) -> tuple[str, list[str]]:
     return name, shlex.split(words)
 
 
-def whole(touched: ReadingList) -> ReadingList:
+def whole(touched: PrefetchList) -> PrefetchList:
     """The list of the same files, each as a whole, one after the other."""
-    found = ReadingList(1)
+    found = PrefetchList(1)
     rank = 0
     for file in touched.in_order():
         pages = -(-file.size // PAGE)
@@ -104,7 +104,7 @@ class Way:
     learns: bool = False
 
 
-def ways_to_start(started: dict[str, tuple[list[str], ReadingList]], lists: Path,
+def ways_to_start(started: dict[str, tuple[list[str], PrefetchList]], lists: Path,
                   device: str) -> dict[str, Way]:
     """All ways: each command as it is and with its list; the first also with whole files, with what
     was learnt and, where the file system reports their places, with its list in that order."""
@@ -134,7 +134,7 @@ def _by_list(words: list[str], path: Path, device: str) -> Way:
                 *words], words, path, planning.LIST)
 
 
-def measure(started: dict[str, tuple[list[str], ReadingList]], device: str, rounds: int,
+def measure(started: dict[str, tuple[list[str], PrefetchList]], device: str, rounds: int,
             progress: Callable[[str], None], file_system: str = cold_device.EXT4,
             folders: Sequence[str] = ()
             ) -> tuple[dict[str, list[Start]], dict[str, dict[str, int]]]:

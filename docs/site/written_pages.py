@@ -35,7 +35,7 @@ class Declared(NamedTuple):
 
 PAGES = (
     Declared("profile-format", "scripts/frontload/profile/format.py", "The startup profile"),
-    Declared("reading-list", "scripts/frontload/reading/listing.py", "The prefetch list"),
+    Declared("prefetch-list", "scripts/frontload/reading/listing.py", "The prefetch list"),
     Declared("trace-format", "instrument/format/frontload_trace.h", "The trace"),
     Declared("note-format", "instrument/format/frontload_note.h", "The note of the front"),
     Declared("front-report-json", "lldplugin/plan/front_report.h", "The report of a link"),

@@ -1,4 +1,4 @@
-/* The largest gap between two ranges of a reading list that is read too, for each kind of device.
+/* The largest gap between two ranges of a prefetch list that is read too, for each kind of device.
  * instrument/prefetch reads lists by these, and lldplugin/cold_start predicts costs by them.
  *
  * Reading a gap is worth it if that is faster than another request. The limit is bandwidth divided

@@ -1,4 +1,4 @@
-/* Runs a command with a reading list before libc is initialized. That initialization is most of
+/* Runs a command with a prefetch list before libc is initialized. That initialization is most of
  * frontload-run's cost when all is in memory: glibc queries the processor some thirty times, which
  * takes 0.25 ms in a virtual machine. The exec of a program without libc costs 0.05 ms.
  *
@@ -7,7 +7,7 @@
 #include "base/execute.h"
 #include "base/text.h"
 #include "prefetch/learnt_list.h"
-#include "prefetch/reading_list.h"
+#include "prefetch/prefetch_list.h"
 
 #include <stdbool.h>
 
@@ -48,17 +48,17 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
     if (state == TO_ASK_FOR) {
       struct front front;
       prefetch_path(program, &front);
-      reading_list_ask_apart(learnt.path, device, NULL);
+      prefetch_list_ask_apart(learnt.path, device, NULL);
       listWasAskedFor = true;
     }
     if (state != LEARNT)
       return;
   } else if (path) {
-    const int resident = reading_list_is_resident(path, NULL);
+    const int resident = prefetch_list_is_resident(path, NULL);
     if (resident < 0)
       return;
     if (!resident)
-      reading_list_ask_apart(path, device, NULL);
+      prefetch_list_ask_apart(path, device, NULL);
   } else
     return;
   execute_command(argument, environment, folders);

@@ -3,7 +3,8 @@
  * while its front is being read, its libraries are found.
  *
  * --files: a detached process asks for the parts of all files that a startup reads
- * (prefetch/reading_list.h). Most runs with a list do not come as far as main(): see early_start.c.
+ * (prefetch/prefetch_list.h). Most runs with a list do not come as far as main(): see
+ * early_start.c.
  *
  * --learn: the list is what earlier starts of the program have touched (learn.h). It is asked for
  * behind the program's front, and this start is watched.
@@ -16,7 +17,7 @@
 #include "prefetch/apart.h"
 #include "prefetch/front.h"
 #include "prefetch/learnt_list.h"
-#include "prefetch/reading_list.h"
+#include "prefetch/prefetch_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,11 +172,11 @@ static void describe(int error, const struct asked *asked) {
 }
 
 static void askForList(const struct device_kind *device) {
-  int resident = reading_list_is_resident(listPath, NULL);
+  int resident = prefetch_list_is_resident(listPath, NULL);
   if (resident < 0)
     tellProblem(resident);
   else if (verbose || !resident)
-    reading_list_ask_apart(listPath, device, verbose ? describe : NULL);
+    prefetch_list_ask_apart(listPath, device, verbose ? describe : NULL);
 }
 
 static void askForFronts(const char *program) {
@@ -199,7 +200,7 @@ static void learn(const char *command, const struct device_kind *device, bool ta
     return;
   }
   const int error = learn_prepare(&learnt);
-  const int resident = error || listWasAskedFor ? -1 : reading_list_is_resident(learnt.path, NULL);
+  const int resident = error || listWasAskedFor ? -1 : prefetch_list_is_resident(learnt.path, NULL);
   if (resident == 0)
     prefetch(program);
   if (resident >= 0)

@@ -3,7 +3,7 @@
 #include "known_starts.h"
 
 #include "base/system_calls.h"
-#include "prefetch/reading_list.h"
+#include "prefetch/prefetch_list.h"
 #include "process_tree.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 enum { MAX_ALIKE = 31, PAUSE_MS = 2000, MAX_PAUSES = 30 };
 
 /* The two digits behind this are the count of starts that were alike. */
-static const char HEADER[] = READING_LIST_MAGIC "alike ";
+static const char HEADER[] = PREFETCH_LIST_MAGIC "alike ";
 
 /* The kernel shows the faults of a process until its parent has waited for it, and from then on in
  * the sum of all children of the parent. */

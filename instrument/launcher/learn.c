@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "known_starts.h"
 #include "prefetch/apart.h"
-#include "prefetch/reading_list.h"
+#include "prefetch/prefetch_list.h"
 #include "watch.h"
 
 #include <dirent.h>

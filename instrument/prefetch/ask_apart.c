@@ -1,9 +1,9 @@
-/* Asks for a list within the limits of memory, in a process of its own. See reading_list.h. */
+/* Asks for a list within the limits of memory, in a process of its own. See prefetch_list.h. */
 #include "apart.h"
 #include "base/memory_limit.h"
 #include "base/system_calls.h"
 #include "base/text.h"
-#include "reading_list.h"
+#include "prefetch_list.h"
 
 /* The most bytes that a list may ask for. */
 static const uint64_t MAX_BYTES = 512 << 20;
@@ -26,15 +26,15 @@ static bool memory_is_short(void) {
   return read == (long)size + 2 && same_bytes(text, start, size) && text[size + 1] != '.';
 }
 
-void reading_list_ask_within_limits(const char *path, const struct device_kind *device,
-                                    bool may_count,
-                                    void (*describe)(int error, const struct asked *)) {
+void prefetch_list_ask_within_limits(const char *path, const struct device_kind *device,
+                                     bool may_count,
+                                     void (*describe)(int error, const struct asked *)) {
   struct asked asked;
   const uint64_t left =
       memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * MAX_BYTES) / MEMORY_SHARE;
   const uint64_t budget = memory_is_short() ? 0 : left;
   const int error =
-      reading_list_ask(path, device, budget < MAX_BYTES ? budget : MAX_BYTES, may_count, &asked);
+      prefetch_list_ask(path, device, budget < MAX_BYTES ? budget : MAX_BYTES, may_count, &asked);
   if (describe)
     describe(error, &asked);
 }
@@ -47,12 +47,12 @@ struct question {
 
 static void ask_and_count(void *argument) {
   const struct question *question = argument;
-  reading_list_ask_within_limits(question->path, question->device, true, question->describe);
+  prefetch_list_ask_within_limits(question->path, question->device, true, question->describe);
 }
 
-void reading_list_ask_apart(const char *path, const struct device_kind *device,
-                            void (*describe)(int error, const struct asked *)) {
+void prefetch_list_ask_apart(const char *path, const struct device_kind *device,
+                             void (*describe)(int error, const struct asked *)) {
   struct question question = {path, device, describe};
   if (!run_apart("frontload-list", describe != NULL, ask_and_count, &question))
-    reading_list_ask_within_limits(path, device, false, describe);
+    prefetch_list_ask_within_limits(path, device, false, describe);
 }

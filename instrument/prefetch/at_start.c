@@ -1,5 +1,5 @@
 /* Prefetches the front of the starting program before it is relocated, and the ranges of the
- * reading list beside it, or what was learnt of its starts, if that list says so.
+ * prefetch list beside it, or what was learnt of its starts, if that list says so.
  *
  * resolver.c calls this, or before_main.c, which also ends it.
  */
@@ -8,16 +8,16 @@
 #include "base/text.h"
 #include "front.h"
 #include "learnt_list.h"
-#include "reading_list.h"
+#include "prefetch_list.h"
 
 #include <elf.h>
 #include <stdbool.h>
 
 /* Only in the shared library: in a small static program, the code for lists would cost as much to
  * read as its front. */
-#pragma weak reading_list_is_resident
-#pragma weak reading_list_learns
-#pragma weak reading_list_ask_within_limits
+#pragma weak prefetch_list_is_resident
+#pragma weak prefetch_list_learns
+#pragma weak prefetch_list_ask_within_limits
 #pragma weak find_command
 #pragma weak find_learnt_list
 #pragma weak look_at_learnt_list
@@ -90,11 +90,11 @@ static void watch(struct lists *lists) {
 /* Asks for what was learnt, or while nothing was, for the list beside the program. */
 static void ask(void *argument) {
   struct lists *lists = argument;
-  if (!lists->environment && reading_list_learns(lists->beside))
+  if (!lists->environment && prefetch_list_learns(lists->beside))
     look(lists);
   if (lists->learnt == TO_ASK_FOR || lists->learnt == NOT_LEARNT)
-    reading_list_ask_within_limits(lists->learnt == TO_ASK_FOR ? lists->list.path : lists->beside,
-                                   NULL, lists->is_apart, NULL);
+    prefetch_list_ask_within_limits(lists->learnt == TO_ASK_FOR ? lists->list.path : lists->beside,
+                                    NULL, lists->is_apart, NULL);
   if (lists->environment && lists->is_apart)
     watch(lists);
 }
@@ -102,7 +102,7 @@ static void ask(void *argument) {
 /* If the list beside the program says that it learns, what was learnt is better. */
 static void prefetch_lists(void) {
   struct lists lists;
-  if (!reading_list_is_resident)
+  if (!prefetch_list_is_resident)
     return;
   struct text name = text_in(lists.beside, sizeof lists.beside);
   const long size = sys_readlink("/proc/self/exe", lists.beside, sizeof lists.beside - 1);
@@ -116,14 +116,14 @@ static void prefetch_lists(void) {
   lists.environment = NULL;
   lists.learnt = NOT_LEARNT;
   bool learns = false;
-  int resident = reading_list_is_resident(lists.beside, &learns);
+  int resident = prefetch_list_is_resident(lists.beside, &learns);
   if (learns) {
     look(&lists);
     /* Without a list, it is to be learnt; where it cannot be, the one beside the program counts. */
     resident =
         lists.learnt == LEARNT ? 1
         : lists.learnt == NOT_LEARNT && (!lists.environment || learnt_list_obstacle(&lists.list))
-            ? reading_list_is_resident(lists.beside, NULL)
+            ? prefetch_list_is_resident(lists.beside, NULL)
             : 0;
   }
   lists.process = sys_getpid();

@@ -3,7 +3,7 @@
 
 #include "base/execute.h"
 #include "base/text.h"
-#include "reading_list.h"
+#include "prefetch_list.h"
 
 #include <errno.h>
 
@@ -90,7 +90,7 @@ enum learnt look_at_learnt_list(const struct learnt_list *list) {
   struct timespec now;
   if (!is_ours(list, &status))
     return NOT_LEARNT;
-  const int resident = reading_list_is_resident(list->path, NULL);
+  const int resident = prefetch_list_is_resident(list->path, NULL);
   if (resident <= 0)
     return resident ? NOT_LEARNT : TO_ASK_FOR;
   SYS(clock_gettime, CLOCK_REALTIME, &now);

@@ -60,7 +60,7 @@ public:
   void execute();
   /// readahead(2) of the front and its tail, as instrument/prefetch does it.
   void prefetch(llvm::ArrayRef<FileRange> front, llvm::ArrayRef<FileRange> tail = {});
-  /// readahead(2) of these parts by a reading list, without a look at what is in memory. On
+  /// readahead(2) of these parts by a prefetch list, without a look at what is in memory. On
   /// average, `pagesSideBySide` pages are contiguous in memory.
   void askFor(llvm::ArrayRef<FileRange> ranges, uint64_t pagesSideBySide);
   /// read(2) of `count` pages.

@@ -152,7 +152,7 @@ def test_a_list_in_a_cgroup(asked, calls, build, tmp_path, limited):
     file, of_start, size, most = tmp_path / "file", tmp_path / "app.files", 10 * MIB, 4 * MIB
     file.write_bytes(os.urandom(size))
     status = file.stat()
-    of_start.write_bytes(listing.to_bytes(listing.ReadingList(1, {
+    of_start.write_bytes(listing.to_bytes(listing.PrefetchList(1, {
         listing.File(str(file), status.st_size, status.st_mtime_ns): {
             page: listing.Touch(page, 1, listing.MAP) for page in range(size // noted.PAGE)}})))
     pagecache.make_cold(file)

@@ -14,7 +14,7 @@ import pytest
 from abilities import need, needs
 from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
-from frontload.reading.listing import MAP, File, ReadingList, Touch
+from frontload.reading.listing import MAP, File, PrefetchList, Touch
 from noted import BLOCKS, COLD, MIB, PAGE, PT_NOTE, WARM, requests
 from process_1 import process_1
 
@@ -249,7 +249,7 @@ def listed(program, tmp_path):
     path.write_bytes(os.urandom(100 * PAGE))
     pagecache.make_cold(path)
     status = path.stat()
-    list_of(made).write_bytes(listing.to_bytes(ReadingList(1, {
+    list_of(made).write_bytes(listing.to_bytes(PrefetchList(1, {
         File(str(path), status.st_size, status.st_mtime_ns): {
             page: Touch(page, 1, MAP) for page in range(20, 50)}})))
     return made
@@ -319,7 +319,7 @@ def test_a_program_that_learns(learning, listed, calls, tmp_path):
     cold = tmp_path / "learnt"
     cold.write_bytes(os.urandom(9 * PAGE))
     pagecache.make_cold(cold)
-    learnt.write_bytes(listing.to_bytes(ReadingList(1, {
+    learnt.write_bytes(listing.to_bytes(PrefetchList(1, {
         File(str(cold), 9 * PAGE, cold.stat().st_mtime_ns): {5: Touch(0, 1, MAP)}})))
     seen = learning()
     assert requests(seen, listed.path) == listed.pieces()

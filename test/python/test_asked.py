@@ -11,7 +11,7 @@ from faults_writer import FaultsWriter, plain_file
 from frontload.base.spans import Spans
 from frontload.elf import file as elf
 from frontload.reading import asked, listing
-from frontload.reading.listing import MAP, PAGE, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, PrefetchList, Touch
 from frontload.reading.record import identity
 from frontload.report import model, recorded
 from frontload.report.page_view import strip
@@ -63,7 +63,7 @@ def pages_of(program, *names) -> list[int]:
 def write_list(to, program, *names, **changes):
     """A list of all pages of these functions; `changes` of the file's identity."""
     file = replace(identity(str(program.path)), **changes)
-    found = ReadingList(1, {file: {page: Touch(rank, 1, MAP) for rank, page in enumerate(
+    found = PrefetchList(1, {file: {page: Touch(rank, 1, MAP) for rank, page in enumerate(
         pages_of(program, *names))}})
     to.write_bytes(listing.to_bytes(found))
     return to
@@ -167,7 +167,7 @@ def test_report_shows_what_is_asked_for(tmp_path):
     path = tmp_path / "data"
     path.write_bytes(bytes(100 * PAGE))
     here = identity(str(path))
-    lists = {"a.files": ReadingList(1, {here: {page: Touch(page, 1, MAP) for page in (1, 2, 50)}})}
+    lists = {"a.files": PrefetchList(1, {here: {page: Touch(page, 1, MAP) for page in (1, 2, 50)}})}
     writer = FaultsWriter(plain_file(str(path), 100 * PAGE, before="", after=""))
     start = recorded.parse(writer.phase("exec").major(0, 0, pages=4).to_bytes(), "start.json")
     (file,) = model.build([start], lists=lists)["variants"][0]["files"]

@@ -10,11 +10,11 @@ from coldbench.__main__ import main as bench
 from frontload.base.errors import EXIT_OK
 from frontload.pagecache.residency import Residency
 from frontload.reading import listing
-from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, File, PrefetchList, Touch
 
 pytestmark = pytest.mark.usefixtures("tools")
 FILES = File("/a", 2 * PAGE + 1, 5), File("/b", PAGE, 6)
-TOUCHED = ReadingList(1, {FILES[0]: {1: Touch(0, 1, MAP)}, FILES[1]: {0: Touch(1, 1, MAP)}})
+TOUCHED = PrefetchList(1, {FILES[0]: {1: Touch(0, 1, MAP)}, FILES[1]: {0: Touch(1, 1, MAP)}})
 
 
 def test_all_figures_are_kept(tmp_path, build, monkeypatch, capsys):

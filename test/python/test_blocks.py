@@ -6,16 +6,16 @@ import os
 import pytest
 from abilities import needs
 from frontload.reading import blocks, listing, planning
-from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, File, PrefetchList, Touch
 
 
 @pytest.fixture
 def lying(tmp_path, monkeypatch):
     """lying(name=[(offset, pages, place)...]...): files that lie there, in pages; None tells
     nothing. The second and the third page of each are touched."""
-    def lying(**extents) -> ReadingList:
+    def lying(**extents) -> PrefetchList:
         found = {}
-        touched = ReadingList(1)
+        touched = PrefetchList(1)
         for rank, (name, each) in enumerate(extents.items()):
             path = str(tmp_path / name)
             found[path] = each and blocks.Blocks(1, tuple(

@@ -4,7 +4,7 @@ import os
 
 import pytest
 from frontload.reading import contents, listing, record
-from frontload.reading.listing import MAP, ReadingList, Touch
+from frontload.reading.listing import MAP, PrefetchList, Touch
 
 
 @pytest.fixture
@@ -12,11 +12,11 @@ def recorded(link, tmp_path):
     """A list of a file of text and a linked one with a build-id."""
     text, program = tmp_path / "text", link().path
     text.write_text("first")
-    return ReadingList(1, {record.identity(str(each)): {0: Touch(0, 1, MAP)}
+    return PrefetchList(1, {record.identity(str(each)): {0: Touch(0, 1, MAP)}
                            for each in (text, program)})
 
 
-def touch_again(touched: ReadingList) -> None:
+def touch_again(touched: PrefetchList) -> None:
     for file in touched.pages:
         os.utime(file.path, ns=(0, file.changed_ns + 10 ** 9))
 

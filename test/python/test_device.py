@@ -187,13 +187,13 @@ from pathlib import Path
 from frontload.device.cold_device import ColdDevice
 from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
-from frontload.reading.listing import MAP, File, ReadingList, Touch
+from frontload.reading.listing import MAP, File, PrefetchList, Touch
 folder, system, run, *files = sys.argv[1:]
 with ColdDevice(Path(folder), map(Path, files), file_system=system) as device:
     device.cover()
     status = os.stat(files[0])
     text = Path(folder) / "app.files"
-    text.write_bytes(listing.to_bytes(ReadingList(1, {
+    text.write_bytes(listing.to_bytes(PrefetchList(1, {
         File(files[0], status.st_size, status.st_mtime_ns): {
             page: Touch(page, 1, MAP) for page in range(200, 2200)}})))
     def read():

@@ -12,7 +12,7 @@ from abilities import lacking, needs
 from frontload.device.squashfs import COMPRESSORS, read_super
 from frontload.image import appimage, hot, squashfs
 from frontload.reading import lazy_images, listing
-from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, File, PrefetchList, Touch
 from in_process import frontload
 
 pytestmark = needs("program:mksquashfs", "program:unsquashfs")
@@ -22,7 +22,7 @@ TEXT = b"".join(b"%d squared is %d\n" % (number, number * number) for number in 
 
 def listed(folder: Path, *touched: tuple[str, list[int]], runs: int = 1) -> Path:
     """A list of pages of files in a folder, beside it."""
-    found, rank = ReadingList(runs), 0
+    found, rank = PrefetchList(runs), 0
     for name, pages in touched:
         path = folder / name
         touches = found.pages.setdefault(
@@ -241,7 +241,7 @@ def test_an_image_that_is_not_as_we_made_it(folder, tmp_path):
 
 
 def test_formats_of_lazily_fetched_images(tmp_path):
-    touched = ReadingList(1, {File("/root/b", 3 * PAGE, 0): {0: Touch(1, 1, MAP),
+    touched = PrefetchList(1, {File("/root/b", 3 * PAGE, 0): {0: Touch(1, 1, MAP),
                                                              1: Touch(5, 1, MAP)},
                               File("/root/a\udcff", 9, 0): {0: Touch(4, 1, MAP)},
                               File("/root/a/c", 9, 0): {0: Touch(0, 1, MAP)},

@@ -6,7 +6,7 @@ import pytest
 from frontload.profile import format as profile
 from frontload.profile.startup_profile import Name, Profile, Touch, Touched, from_run
 from frontload.reading import listing
-from frontload.reading.listing import BOTH, MAP, PAGE, File, ReadingList
+from frontload.reading.listing import BOTH, MAP, PAGE, File, PrefetchList
 from trace_writer import BLOCK, CODE, DATA, TraceWriter
 
 HOSTILE = b"a\nb\x1b[31m\xff\t\xe2\x80\xae"  # a colour, no UTF-8, text turned around
@@ -112,9 +112,9 @@ def test_entries_are_listed_in_their_order(cli, tmp_path):
         ["9", "1", "0.50%", "-", "function", "text", "long" * 500]]
 
 
-def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
+def test_a_prefetch_list_has_files_and_ranges(cli, tmp_path):
     """The largest file first; --all lists the ranges as they were touched."""
-    made = ReadingList(2, {
+    made = PrefetchList(2, {
         File("/a", 9 * PAGE, 0): {0: listing.Touch(5, 2, MAP)},
         File("/b", 3 * PAGE + 7, 0, "c0ffee"): {0: listing.Touch(0, 1, MAP),
                                                 3: listing.Touch(2, 2, BOTH)}})
@@ -127,7 +127,7 @@ def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
         ["rank", "runs", "how", "offset", "bytes", "path"],
         ["0", "1", "map", "0", "4096", "/b"], ["2", "2", "both", "12288", "7", "/b"],
         ["5", "2", "map", "0", "4096", "/a"]]
-    many = ReadingList(1, {File(f"/{i:02}", PAGE, 0): {0: listing.Touch(i, 1, MAP)}
+    many = PrefetchList(1, {File(f"/{i:02}", PAGE, 0): {0: listing.Touch(i, 1, MAP)}
                            for i in range(20)})
     (tmp_path / "l").write_bytes(listing.to_bytes(many))
     *_, last, rest = shown(cli, tmp_path / "l")
@@ -137,7 +137,7 @@ def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
 def test_names_from_files_are_escaped(cli, tmp_path):
     """Whatever bytes a name has, it is one line and steers no terminal."""
     hostile = Name("function", "text", HOSTILE, HOSTILE)
-    (tmp_path / "l").write_bytes(listing.to_bytes(ReadingList(1, {
+    (tmp_path / "l").write_bytes(listing.to_bytes(PrefetchList(1, {
         File("/a\n\x1b\u202e", PAGE, 0): {0: listing.Touch(0, 1, MAP)}})))
     for path in (written(tmp_path / "p", (hostile, Touch(1, 0))), tmp_path / "l",
                  TraceWriter().module(1, b"/" + HOSTILE).event(1).write(tmp_path / "t")):

@@ -3,11 +3,11 @@
 
 import pytest
 from frontload.reading import listing
-from frontload.reading.listing import MAP, PAGE, File, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, File, PrefetchList, Touch
 
 pytestmark = pytest.mark.usefixtures("tools")
 BEFORE = '{"what": "was there before"}\n'
-LIST = listing.to_bytes(ReadingList(1, {File("/a", 9 * PAGE, 1): {3: Touch(0, 1, MAP)}}))
+LIST = listing.to_bytes(PrefetchList(1, {File("/a", 9 * PAGE, 1): {3: Touch(0, 1, MAP)}}))
 
 
 @pytest.mark.parametrize("verb", ["files", "order", "predict", "predict starts"])

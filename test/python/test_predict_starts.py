@@ -10,16 +10,16 @@ from abilities import needs
 from bench_room import BENCH
 from compiled import compile_to
 from frontload.reading import listing, planning
-from frontload.reading.listing import MAP, PAGE, READ, File, ReadingList, Touch
+from frontload.reading.listing import MAP, PAGE, READ, File, PrefetchList, Touch
 
 pytestmark = pytest.mark.usefixtures("tools")
 LIBRARY = File("/lib/libfoo.so", 1000 * PAGE, 1, "c0ffee")
 DATA = File("/etc/foo", 3 * PAGE, 1)
 
 
-def start(*pages: int, data: bool = True) -> ReadingList:
+def start(*pages: int, data: bool = True) -> PrefetchList:
     """A start that touches these pages of the library, and then the data file by read(2)."""
-    found = ReadingList(1, {LIBRARY: {page: Touch(rank, 1, MAP)
+    found = PrefetchList(1, {LIBRARY: {page: Touch(rank, 1, MAP)
                                       for rank, page in enumerate(pages)}})
     if data:
         found.pages[DATA] = {page: Touch(len(pages) + page, 1, READ) for page in range(3)}
@@ -29,7 +29,7 @@ def start(*pages: int, data: bool = True) -> ReadingList:
 @pytest.fixture
 def lists(tmp_path):
     """lists(start...): their files."""
-    def lists(*starts: ReadingList) -> list[str]:
+    def lists(*starts: PrefetchList) -> list[str]:
         paths = []
         for number, each in enumerate(starts):
             path = tmp_path / f"{number}.files"
@@ -40,7 +40,7 @@ def lists(tmp_path):
 
 
 def test_pages_in_order_are_one_touch():
-    found = ReadingList(1, {DATA: {0: Touch(5, 1, READ), 1: Touch(6, 1, READ),
+    found = PrefetchList(1, {DATA: {0: Touch(5, 1, READ), 1: Touch(6, 1, READ),
                                    2: Touch(2, 1, MAP)}})
     assert planning.touched(found, DATA) == [[2, 1, 0], [0, 2, 1]]
 
@@ -113,7 +113,7 @@ def test_segments_of_a_file_that_is_there_count(cli, tmp_path, lists):
         "app.c": "char t[1 << 20] = {1}; int main(void) { return 0; }"})
     status = os.stat(path)
     file = File(str(path), status.st_size, status.st_mtime_ns, "c0ffee")
-    found = ReadingList(1, {file: {100: Touch(0, 1, MAP)}})
+    found = PrefetchList(1, {file: {100: Touch(0, 1, MAP)}})
     (listed,) = lists(found)
     ways = json.loads(cli("predict", "--json=-", listed).out)["starts"]["hdd"]
     assert ways["as_it_is"]["major_faults"] == 1

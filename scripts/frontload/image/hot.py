@@ -36,7 +36,7 @@ def find(folder: Path, lists: Sequence[str], root: str, messages: Diagnostics
     `root`: where the folder was when the lists were recorded. Fronts count only of listed files, or
     of all files if there is no list.
     """
-    merged = listing.ReadingList()
+    merged = listing.PrefetchList()
     for each in listing.find(lists):
         merged.add(listing.read(each))
     found: dict[str, Hot] = {}

@@ -21,7 +21,7 @@ from frontload.elf import front
 from frontload.elf.file import Elf
 from frontload.profile.coverage import Report
 from frontload.reading import listing
-from frontload.reading.listing import PAGE, ReadingList
+from frontload.reading.listing import PAGE, PrefetchList
 
 FRONT, NOTE, LIST, LEARNT, ALL = "front", "note", "list", "learnt", "all"
 _TITLES = {FRONT: "the front", NOTE: "its note, of another linker",
@@ -53,12 +53,12 @@ def by_note(elf: Elf) -> list[Asked]:
     return [Asked(FRONT if front.has_front(elf) else NOTE, None, pages)] if len(pages) else []
 
 
-def read(paths: Sequence[str]) -> dict[str, ReadingList]:
+def read(paths: Sequence[str]) -> dict[str, PrefetchList]:
     """Lists that are given, by path; a folder has several."""
     return {path: listing.read(path) for path in listing.find(paths)}
 
 
-def by_lists(lists: Mapping[str, ReadingList], path: str, kind: str = LIST) -> list[Asked]:
+def by_lists(lists: Mapping[str, PrefetchList], path: str, kind: str = LIST) -> list[Asked]:
     """What these lists ask for of the file at `path`; none of those that do not name it as it is
     here."""
     with suppress(OSError):
@@ -90,7 +90,7 @@ def by_learnt_list(path: str) -> list[Asked]:
     return [max(found, key=lambda each: each[0])[1]] if found else []
 
 
-def of_program(elf: Elf, lists: Mapping[str, ReadingList], path: str) -> list[Asked]:
+def of_program(elf: Elf, lists: Mapping[str, PrefetchList], path: str) -> list[Asked]:
     """All of these, and in the end what they ask for together, if they are several."""
     found = [*by_note(elf), *by_lists(lists, path)]
     for name in lists.keys() - {each.list for each in found}:

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from frontload.reading.listing import PAGE, File, ReadingList
+from frontload.reading.listing import PAGE, File, PrefetchList
 
 _FS_IOC_FIEMAP = 0xC020660B
 _HEADER, _EXTENT = struct.Struct("=QQIIII"), struct.Struct("=QQQQQIIII")
@@ -67,7 +67,7 @@ def of_file(path: str) -> Blocks | None:
     return Blocks(status.st_dev, tuple(found))
 
 
-def in_order(touched: ReadingList, files: Iterable[File]) -> list[File]:
+def in_order(touched: PrefetchList, files: Iterable[File]) -> list[File]:
     """The files by the place of their first touched byte, device by device; behind them, in their
     old order, files without a known place."""
     known, untold = [], []
@@ -81,7 +81,7 @@ def in_order(touched: ReadingList, files: Iterable[File]) -> list[File]:
     return [file for _, file in sorted(known, key=lambda item: item[0])] + untold
 
 
-def going_on(touched: ReadingList, files: Sequence[File]) -> set[File]:
+def going_on(touched: PrefetchList, files: Sequence[File]) -> set[File]:
     """The files whose first touched byte follows, on the device, the last one of the file before
     them: if both files are requested in turn, one request reads both."""
     found, end = set(), None

@@ -11,10 +11,10 @@ from dataclasses import replace
 from frontload.base import files
 from frontload.base.errors import Failure
 from frontload.reading import record
-from frontload.reading.listing import File, ReadingList
+from frontload.reading.listing import File, PrefetchList
 
 
-def add_hashes(touched: ReadingList) -> list[str]:
+def add_hashes(touched: PrefetchList) -> list[str]:
     """Adds the hashes of the files without a build-id. Returns the paths of files that cannot be
     read, or have changed since they were recorded."""
     left_out = []
@@ -39,10 +39,10 @@ def _hash(file: File) -> str | None:
         return None
 
 
-def renew(touched: ReadingList) -> tuple[ReadingList, int, list[str]]:
+def renew(touched: PrefetchList) -> tuple[PrefetchList, int, list[str]]:
     """The list for the files as they are here: those with the same contents get their times. Also
     their number, and the paths of files that are missing or have other contents: as they were."""
-    found, renewed, others = ReadingList(touched.runs), 0, []
+    found, renewed, others = PrefetchList(touched.runs), 0, []
     for file, pages in touched.pages.items():
         kept = file
         try:
@@ -59,7 +59,7 @@ def renew(touched: ReadingList) -> tuple[ReadingList, int, list[str]]:
     return found, renewed, others
 
 
-def _has_contents(here: File, file: File, touched: ReadingList) -> bool:
+def _has_contents(here: File, file: File, touched: PrefetchList) -> bool:
     """Whether a file with another time has the recorded contents."""
     if replace(here, changed_ns=file.changed_ns) != file:
         return False

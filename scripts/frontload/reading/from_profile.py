@@ -17,7 +17,7 @@ from frontload.measure.prediction import ask_predictor
 from frontload.profile import format as profile_format
 from frontload.profile import match
 from frontload.profile.format import unescape
-from frontload.reading.listing import MAP, ReadingList, Touch
+from frontload.reading.listing import MAP, PrefetchList, Touch
 from frontload.reading.record import identity
 
 _PREFIX = len(profile_format.MAGIC) + 1
@@ -51,7 +51,7 @@ def is_profile(path: PathLike[str] | str) -> bool:
 
 
 def make(profiles: Sequence[str], binaries: Sequence[str], min_match: float,
-         diagnostics: Diagnostics) -> ReadingList:
+         diagnostics: Diagnostics) -> PrefetchList:
     """The list of one start: of each profile's file, which is one of `binaries` or a library that
     the first of them needs. Fails if less than `min_match` percent of a profile's names is found.
     """
@@ -59,7 +59,7 @@ def make(profiles: Sequence[str], binaries: Sequence[str], min_match: float,
     if len(profiles) > len(binaries):
         scope += [each for each in dependencies.needed(binaries[0])
                   if os.path.realpath(each) not in map(os.path.realpath, binaries)]
-    found, rank = ReadingList(runs=1), 0
+    found, rank = PrefetchList(runs=1), 0
     for profile, binary in _pairs(profiles, binaries, scope):
         touched = pages_of(profile, binary)
         match.judge(profile, touched.found, touched.missing, min_match, diagnostics)

@@ -18,12 +18,12 @@ import json
 import os
 from collections.abc import Iterable
 
-from frontload.reading.listing import File, Range, ReadingList
+from frontload.reading.listing import File, PrefetchList, Range
 
 NYDUS, SOCI, ESTARGZ = FORMATS = ("nydus", "soci", "estargz")
 
 
-def to_bytes(touched: ReadingList, form: str, root: str = "/") -> tuple[bytes, int]:
+def to_bytes(touched: PrefetchList, form: str, root: str = "/") -> tuple[bytes, int]:
     """The text in one of these formats, and how many files are left out: those without a UTF-8
     name, or outside of `root`, the folder that is the root of the image."""
     prefix = os.path.join(root, "")

@@ -100,7 +100,7 @@ class Range:
 
 
 @dataclass
-class ReadingList:
+class PrefetchList:
     """`pages`: for each file, how each of its pages was touched; in a list that was read, the files
     are in the order of the text. `sha256`: the hashes of some of the files."""
 
@@ -109,7 +109,7 @@ class ReadingList:
     sha256: dict[File, str] = field(default_factory=dict)
     learns: bool = False
 
-    def add(self, other: "ReadingList") -> list[File]:
+    def add(self, other: "PrefetchList") -> list[File]:
         """Merges `other` into this one. Returns the files whose time differs in the other list:
         only the newer version is kept."""
         self.runs += other.runs
@@ -160,7 +160,7 @@ class ReadingList:
                    for each in self.ranges(file))
 
 
-def probes(listing: ReadingList) -> list[tuple[str, int]]:
+def probes(listing: PrefetchList) -> list[tuple[str, int]]:
     """Where to check whether all of a list is in memory: paths, and offsets there."""
     touched = sorted((touch.rank, file.path, page * PAGE)
                      for file, pages in listing.pages.items() for page, touch in pages.items())
@@ -169,7 +169,7 @@ def probes(listing: ReadingList) -> list[tuple[str, int]]:
                   for number in range(count))
 
 
-def to_bytes(listing: ReadingList, in_order: Sequence[File] | None = None) -> bytes:
+def to_bytes(listing: PrefetchList, in_order: Sequence[File] | None = None) -> bytes:
     """The text; files are requested `in_order` (default: by first touch)."""
     lines = [b"%s %d" % (MAGIC, VERSION), b"runs %d" % listing.runs,
              *[b"learn yes"] * listing.learns,
@@ -188,13 +188,13 @@ def to_bytes(listing: ReadingList, in_order: Sequence[File] | None = None) -> by
     return b"\n".join(lines) + b"\n"
 
 
-def read(path: os.PathLike[str] | str) -> ReadingList:
+def read(path: os.PathLike[str] | str) -> PrefetchList:
     """Reads a list; raises BadData if it is none."""
     with files.open_input(path, note=_NOTE) as stream:
         return parse(stream.read(), path)
 
 
-def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
+def parse(data: bytes, path: os.PathLike[str] | str) -> PrefetchList:
     """The list in `data`; `path` is for messages."""
     lines = data.split(b"\n")
     if lines[0].startswith(PROFILE_MAGIC):
@@ -204,7 +204,7 @@ def parse(data: bytes, path: os.PathLike[str] | str) -> ReadingList:
         raise BadData(path, f"is no prefetch list of version {VERSION}", line=1, note=_NOTE)
     if lines.pop():
         raise BadData(path, "the last line has no end: it was cut", line=len(lines) + 1, note=_NOTE)
-    found = ReadingList()
+    found = PrefetchList()
     file, end, left = None, 0, _MOST_PAGES
     number = 1
 
@@ -284,7 +284,7 @@ Entry = TypedDict("Entry", {
     "rank": int, "runs": int, "how": str, "offset": int, "bytes": int, "path": str})
 
 
-def describe(listing: ReadingList) -> Summary:
+def describe(listing: PrefetchList) -> Summary:
     described: list[ListedFile] = []
     for file in listing.in_order():
         ranges = list(listing.ranges(file))
@@ -298,7 +298,7 @@ def describe(listing: ReadingList) -> Summary:
     return {"runs": listing.runs, "touched_bytes": listing.size(), "files": described}
 
 
-def entries(listing: ReadingList) -> Iterator[Entry]:
+def entries(listing: PrefetchList) -> Iterator[Entry]:
     """The ranges of all files, in the order of first touch."""
     for path, each in listing.in_order_of_touch():
         yield {"rank": each.first.rank, "runs": each.first.runs, "how": each.first.how,

@@ -20,7 +20,7 @@ from frontload import __version__
 from frontload.device.kinds import PredictedDevice
 from frontload.measure.prediction import ask_predictor
 from frontload.reading import blocks, listing
-from frontload.reading.listing import READ, File, ReadingList
+from frontload.reading.listing import READ, File, PrefetchList
 
 SCHEMA, _QUESTION = "frontload-predict-starts/1", "frontload-whole-start/1"
 # Ways to start: as it is; with a list (frontload-run --files); with fronts (each ELF file with its
@@ -133,7 +133,7 @@ def _add(to: Ways, ways: Ways, weight: int) -> None:
             sums[key] += value * weight
 
 
-def _costs(start: ReadingList, files: Iterable[File], options: Sequence[str]
+def _costs(start: PrefetchList, files: Iterable[File], options: Sequence[str]
            ) -> list[dict[str, _Costs]]:
     with question((file.path, file.size, bool(file.build_id), touched(start, file))
                   for file in files) as path:
@@ -151,7 +151,7 @@ def question(files: Iterable[tuple[str, int, bool, list[list[int]]]]) -> Iterato
         yield text.name
 
 
-def touched(start: ReadingList, file: File) -> list[list[int]]:
+def touched(start: PrefetchList, file: File) -> list[list[int]]:
     """The touched pages of a file, in the order of first touch: the first page, how many follow it
     in the file and in that order, and 1 if they are read by read(2)."""
     found: list[list[int]] = []

@@ -31,7 +31,7 @@ from frontload.reading.listing import (
     READ,
     SUFFIX,
     File,
-    ReadingList,
+    PrefetchList,
     Touch,
     to_bytes,
 )
@@ -62,7 +62,7 @@ def _refusal(reason: str) -> Failure:
                    note="see `frontload info`" + (", or record as root" if without else ""))
 
 
-def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
+def record(command: Sequence[str], ready: Ready | None = None) -> tuple[PrefetchList, Sample]:
     """The touches of one start of the command; to be called where one may mount."""
     if reason := lazy.obstacle():
         raise _refusal(reason)
@@ -83,7 +83,7 @@ def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingL
     return found, sample
 
 
-def write(listing: ReadingList, command: str, folder: os.PathLike[str] | str) -> Path:
+def write(listing: PrefetchList, command: str, folder: os.PathLike[str] | str) -> Path:
     """Writes a list into a folder, under the name of the command and a free number."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -105,11 +105,11 @@ def identity(path: str) -> File:
     return File(path, status.st_size, status.st_mtime_ns, build_id)
 
 
-def _made(log: bytes, files: dict[bytes, tuple[File, bool]]) -> ReadingList:
+def _made(log: bytes, files: dict[bytes, tuple[File, bool]]) -> PrefetchList:
     """The list from a log and the files, each with whether a process maps it. The log's lines have
     the offset, the size, and the name of a file. A name may have newlines: lines without a known
     file are left out."""
-    found = ReadingList(runs=1)
+    found = PrefetchList(runs=1)
     rank = 0
     for line in log.split(b"\n"):
         fields = line.split(b" ", 2)

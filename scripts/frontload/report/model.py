@@ -17,7 +17,7 @@ from frontload.base.spans import Spans
 from frontload.elf import file as elves
 from frontload.faults.document import Process
 from frontload.profile.trace import GRANULE
-from frontload.reading.listing import ReadingList
+from frontload.reading.listing import PrefetchList
 from frontload.report import accounting
 from frontload.report.advice import advice
 from frontload.report.document import (
@@ -46,7 +46,7 @@ TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, a
 
 def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
           maps: Sequence[str] = (), binaries: Iterable[str] = (),
-          title: str | None = None, lists: Mapping[str, ReadingList] | None = None) -> Document:
+          title: str | None = None, lists: Mapping[str, PrefetchList] | None = None) -> Document:
     """The document of these starts, in this order.
 
     traces: of any of the programs, from `frontload record` with and without --data

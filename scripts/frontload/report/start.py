@@ -8,7 +8,7 @@ from frontload.base.errors import BadData
 from frontload.base.spans import Spans
 from frontload.profile.link_map import LinkMap
 from frontload.reading import asked
-from frontload.reading.listing import ReadingList
+from frontload.reading.listing import PrefetchList
 from frontload.report import accounting
 from frontload.report.accounting import Waste
 from frontload.report.events import MAJOR, Events, events
@@ -55,7 +55,7 @@ class Start:
 
 def look(recording: Recording, touches: Touches | None = None, maps: Iterable[str] = (),
          binaries: Mapping[str, str] | None = None,
-         lists: Mapping[str, ReadingList] | None = None) -> Start:
+         lists: Mapping[str, PrefetchList] | None = None) -> Start:
     """Collects all facts about one recorded start; `binaries`: paths by build-id, of files that are
     not where they were recorded; `lists`: what it may ask for beforehand, by path."""
     places = [Places(file, binaries) for file in recording.files]

@@ -80,7 +80,7 @@ def make_parser() -> Parser:
 def run(args: argparse.Namespace) -> int:
     from frontload.reading import blocks, contents, from_profile, lazy_images, listing
 
-    merged = listing.ReadingList()
+    merged = listing.PrefetchList()
     # Without --binary, all are lists, which may be pipes and are read once.
     profiles = [path for path in args.lists if args.binary and from_profile.is_profile(path)]
     if args.binary:

@@ -1,4 +1,4 @@
-/* Asks the kernel for the ranges in a reading list (scripts/frontload/reading/listing.py declares
+/* Asks the kernel for the ranges in a prefetch list (scripts/frontload/reading/listing.py declares
  * the format), without libc (see front.h). Nothing in a list is trusted: files are only opened for
  * reading, irregular or changed files are left alone, and a budget limits what is asked for. */
 #pragma once
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Larger lists are refused. */
-enum { MAX_READING_LIST = 64 << 20 };
+enum { MAX_PREFETCH_LIST = 64 << 20 };
 
 /* The kind of a file's device, which decides the gaps between two ranges that are read too: a gap
  * costs the time of its bytes, and leaving it out costs one more request. */
@@ -27,12 +27,12 @@ const struct device_kind *device_kind_of(int fd, const struct stat *status);
 /* Whether all ranges of a list are in memory, judged by the places in its header lines `probe`.
  * `learns`, if given, is set if there is a line `learn` before them, which ends the look. Waits for
  * the disk only if the file system cannot do otherwise. Returns 1 or 0, or a negative errno:
- * -EBADMSG if it does not begin like a reading list of version 1, -ENODEV if it is not a regular
+ * -EBADMSG if it does not begin like a prefetch list of version 1, -ENODEV if it is not a regular
  * file, else why it cannot be read. */
-int reading_list_is_resident(const char *path, bool *learns);
+int prefetch_list_is_resident(const char *path, bool *learns);
 
 /* Whether the header of a list has a line `learn`. Waits for the disk. */
-bool reading_list_learns(const char *path);
+bool prefetch_list_learns(const char *path);
 
 /* The result of asking. */
 struct asked {
@@ -45,25 +45,25 @@ struct asked {
 /* Asks for all ranges, at most `budget` bytes, without waiting for them. `device` may be NULL.
  * `may_count`: leaves out ranges in memory, by cachestat(2), for which system call filters may
  * kill. Returns 0, or a negative errno if the list cannot be read: those above, or -EFBIG. */
-int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
-                     bool may_count, struct asked *asked);
+int prefetch_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
+                      bool may_count, struct asked *asked);
 
-/* Runs reading_list_ask with a budget: half of the memory that the cgroup's limits leave, at most
+/* Runs prefetch_list_ask with a budget: half of the memory that the cgroup's limits leave, at most
  * 512 MiB, and 0 while the machine is short of memory. `describe`, unless NULL, is called with the
  * result. */
-void reading_list_ask_within_limits(const char *path, const struct device_kind *device,
-                                    bool may_count,
-                                    void (*describe)(int error, const struct asked *));
+void prefetch_list_ask_within_limits(const char *path, const struct device_kind *device,
+                                     bool may_count,
+                                     void (*describe)(int error, const struct asked *));
 
-/* Runs reading_list_ask_within_limits in a detached process, in which `describe` may use only the
+/* Runs prefetch_list_ask_within_limits in a detached process, in which `describe` may use only the
  * error output. Neither the caller nor the program that it becomes has a child that it does not
  * know: if there can be no such process, the caller asks itself. */
-void reading_list_ask_apart(const char *path, const struct device_kind *device,
-                            void (*describe)(int error, const struct asked *));
+void prefetch_list_ask_apart(const char *path, const struct device_kind *device,
+                             void (*describe)(int error, const struct asked *));
 
 /* The text of a list, for callers that merge lists. */
 
-#define READING_LIST_MAGIC "frontload-files 1\n"
+#define PREFETCH_LIST_MAGIC "frontload-files 1\n"
 
 /* A piece of a list: a line, without its end, or all lines that are left. */
 struct line {
@@ -78,7 +78,7 @@ struct listed {
   size_t build_id_size;
 };
 
-/* Reads a list into memory of its own. Returns 0 or a negative errno, as reading_list_ask does. */
+/* Reads a list into memory of its own. Returns 0 or a negative errno, as prefetch_list_ask does. */
 int read_list(const char *path, struct line *list);
 /* Takes the next line off `rest`; false if there is none. The last line may lack its end. */
 bool next_line(struct line *line, struct line *rest);

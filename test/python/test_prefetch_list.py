@@ -16,7 +16,7 @@ from frontload.base.errors import BadData
 from frontload.pagecache import cache as pagecache
 from frontload.reading import listing
 from frontload.reading import record as recording
-from frontload.reading.listing import BOTH, MAP, PAGE, READ, File, Range, ReadingList, Touch
+from frontload.reading.listing import BOTH, MAP, PAGE, READ, File, PrefetchList, Range, Touch
 from hypothesis import given
 from hypothesis import strategies as st
 from process_1 import process_1
@@ -25,16 +25,16 @@ A, B = File("/a b", 100 * PAGE, 5_000_000_007, "c0ffee"), File("/b\n\x01", 3 * P
 HEAD = b"frontload-files 1\nruns 1\n"
 FILE = b"file\t/a\t8200\t1.000000000\t-\n"
 touches = st.builds(Touch, st.integers(0, 9), st.integers(1, 3), st.sampled_from([MAP, READ, BOTH]))
-lists = st.builds(ReadingList, st.integers(1, 4), st.fixed_dictionaries({}, optional={
+lists = st.builds(PrefetchList, st.integers(1, 4), st.fixed_dictionaries({}, optional={
     A: st.dictionaries(st.integers(0, 99), touches, min_size=1),
     B: st.dictionaries(st.integers(0, 3), touches, min_size=1)}))
-lists |= st.builds(lambda each, digit, learns: ReadingList(each.runs, each.pages, {
+lists |= st.builds(lambda each, digit, learns: PrefetchList(each.runs, each.pages, {
     file: digit * 64 for file in each.pages if file == B}, learns), lists, st.sampled_from("ab"),
                    st.booleans())
 
 
-def merged(*parts: ReadingList) -> ReadingList:
-    found = ReadingList()
+def merged(*parts: PrefetchList) -> PrefetchList:
+    found = PrefetchList()
     for part in parts:
         assert not found.add(part)
     return found
@@ -51,7 +51,7 @@ def test_lists_merge_in_any_order(a, b, c):
     assert listing.to_bytes(merged(a, merged(c, b))) == data
 
 
-WRITTEN = listing.to_bytes(ReadingList(2, {
+WRITTEN = listing.to_bytes(PrefetchList(2, {
     A: {0: Touch(3, 1, MAP), 1: Touch(4, 1, MAP), 9: Touch(0, 2, READ)},
     B: {3: Touch(7, 1, BOTH)}}))
 
@@ -80,25 +80,25 @@ def test_a_list_of_few_bytes_takes_no_gigabytes(monkeypatch):
 def test_of_a_file_that_has_changed_the_newer_is_kept():
     newer = File(A.path, 50 * PAGE, A.changed_ns + 1)
     for one, other in ((A, newer), (newer, A)):
-        found = ReadingList(1, {one: {0: Touch(0, 1, MAP)}})
-        assert found.add(ReadingList(1, {other: {1: Touch(0, 1, MAP)}})) == [A]
+        found = PrefetchList(1, {one: {0: Touch(0, 1, MAP)}})
+        assert found.add(PrefetchList(1, {other: {1: Touch(0, 1, MAP)}})) == [A]
         assert found.pages == {newer: {0 if one == newer else 1: Touch(0, 1, MAP)}}
 
 
 def test_probes_are_spread_over_what_is_touched():
     """By first touch; a list of few pages has no more of them."""
     pages = {page: Touch(page, 1, MAP) for page in range(64)}
-    found = listing.probes(ReadingList(1, {A: pages}))
+    found = listing.probes(PrefetchList(1, {A: pages}))
     assert found == [(A.path, (4 + 8 * number) * PAGE) for number in range(8)]
-    assert listing.probes(ReadingList(1, {A: {7: pages[7]}})) == [(A.path, 7 * PAGE)]
-    assert listing.probes(ReadingList(1)) == []
+    assert listing.probes(PrefetchList(1, {A: {7: pages[7]}})) == [(A.path, 7 * PAGE)]
+    assert listing.probes(PrefetchList(1)) == []
 
 
 def test_pages_that_follow_each_other_are_one_range():
     """As long as their order does, too."""
     pages = {page: Touch(rank, runs, MAP) for page, rank, runs in (
         (3, 7, 1), (4, 8, 1), (5, 4, 1), (6, 5, 2), (9, 6, 2))}
-    assert list(ReadingList(1, {A: pages}).ranges(A)) == [
+    assert list(PrefetchList(1, {A: pages}).ranges(A)) == [
         Range(begin * PAGE, end * PAGE, pages[begin])
         for begin, end in ((3, 5), (5, 6), (6, 7), (9, 10))]
 
@@ -122,8 +122,8 @@ def test_the_verb(cli, tmp_path):
     """Folders and files; the same bytes in any order; as JSON, too."""
     (tmp_path / "lists").mkdir()
     one, other = tmp_path / "lists/a.files", tmp_path / "b.files"
-    one.write_bytes(listing.to_bytes(ReadingList(1, {A: {0: Touch(0, 1, MAP)}})))
-    other.write_bytes(listing.to_bytes(ReadingList(2, {A: {0: Touch(3, 2, READ)}})))
+    one.write_bytes(listing.to_bytes(PrefetchList(1, {A: {0: Touch(0, 1, MAP)}})))
+    other.write_bytes(listing.to_bytes(PrefetchList(2, {A: {0: Touch(3, 2, READ)}})))
     first = cli("files", tmp_path / "lists", other).out
     assert first == cli("files", other, one).out and "\t0+4096\t0\t3\tboth\n" in first
     assert '"rank": 0' in cli("files", one, "--json", "-").out
@@ -134,7 +134,7 @@ def test_the_verb(cli, tmp_path):
 def test_an_image_builder_has_a_range_a_line(cli, tmp_path):
     """In the order of first touch, over all files. A new list has a new name."""
     for number in (1, 2):
-        path = recording.write(ReadingList(1, {A: {3: Touch(4, 1, MAP), 9: Touch(0, 1, MAP)},
+        path = recording.write(PrefetchList(1, {A: {3: Touch(4, 1, MAP), 9: Touch(0, 1, MAP)},
                                                B: {0: Touch(1, 1, READ)}}), "/bin/app", tmp_path)
         assert path.name == f"app.{number}.files"
     lines = cli("files", path, "--json-lines", "-").out.splitlines()
@@ -253,7 +253,7 @@ def listed(path: Path, *ranges: tuple[int, int]) -> dict[File, dict[int, Touch]]
 def replay(build, files, strace, tmp_path):
     """replay(list, *options): runs `true` with the list after the files were evicted; which pages
     of each file are then asked for, and what frontload-run said."""
-    def replay(contents: ReadingList | bytes, *options, command=("true",), prefix=()):
+    def replay(contents: PrefetchList | bytes, *options, command=("true",), prefix=()):
         path, log = tmp_path / "app.files", tmp_path / "calls"
         path.write_bytes(contents if isinstance(contents, bytes) else listing.to_bytes(contents))
         pagecache.make_cold(*files)
@@ -274,12 +274,12 @@ def replay(build, files, strace, tmp_path):
 @needs("tmp-on-disk")
 def test_what_the_list_names_is_asked_for(replay, files):
     """With small gaps, which are cheaper than a request; nothing else."""
-    (mapped, read), result = replay(ReadingList(1, {
+    (mapped, read), result = replay(PrefetchList(1, {
         **listed(files[0], (10, 12), (14, 15), (200, 220)), **listed(files[1], (399, 400))}),
         "--device=lazy")
     assert mapped == {*range(10, 15), *range(200, 220)} and read == {399}
     assert "0 files have changed" in result.stderr
-    (mapped, _), _ = replay(ReadingList(1, listed(files[0], (10, 12), (50, 51))), "--device=hdd")
+    (mapped, _), _ = replay(PrefetchList(1, listed(files[0], (10, 12), (50, 51))), "--device=hdd")
     assert mapped == set(range(10, 51))
 
 
@@ -300,7 +300,7 @@ def test_what_is_not_the_file_of_the_list_is_left_alone(replay, files, tmp_path,
     contents = {File(name, PAGE, 0): {0: Touch(0, 1, MAP)} for name in names} | listed(
         files[0], (10, 12)) | listed(files[1], (3, 4))
     change(files[0])
-    (mapped, read), result = replay(ReadingList(1, contents), command=("sh", "-c", "exit 7"))
+    (mapped, read), result = replay(PrefetchList(1, contents), command=("sh", "-c", "exit 7"))
     assert (mapped, read, result.returncode) == (set(), {3}, 7)
     assert "1 files have changed" in result.stderr and "4 cannot be read" in result.stderr
     calls = (tmp_path / "calls").read_text()
@@ -315,7 +315,7 @@ def test_the_command_has_no_child_that_it_does_not_know(replay, files, prefix):
     """Orphans are the children of process 1 of a container, so that asks itself."""
     script = ("import os\nprint(os.getpid() == 1)\ntry: os.waitpid(-1, 0)\n"
               "except ChildProcessError: print('none')")
-    (mapped, _), result = replay(ReadingList(1, listed(files[0], (1, 2))),
+    (mapped, _), result = replay(PrefetchList(1, listed(files[0], (1, 2))),
                                  command=("python3", "-c", script), prefix=prefix)
     assert result.stdout == f"{bool(prefix)}\nnone\n" and mapped == {1}
 
@@ -324,7 +324,7 @@ def test_the_command_has_no_child_that_it_does_not_know(replay, files, prefix):
 @pytest.mark.parametrize("reaps", [True, False])
 def test_no_zombie_stays(reaps, replay, files, tmp_path):
     """A process 1 that does not look after orphans, as a container's may not, gets none."""
-    (mapped, _), result = replay(ReadingList(1, listed(files[0], (1, 2))), prefix=process_1(reaps))
+    (mapped, _), result = replay(PrefetchList(1, listed(files[0], (1, 2))), prefix=process_1(reaps))
     assert mapped == {1} and "left:" not in result.stderr
     assert ("flags=0" in (tmp_path / "calls").read_text()) == reaps
 
@@ -335,7 +335,7 @@ def test_what_is_in_memory_costs_no_process(build, strace, run, files, tmp_path)
     path = tmp_path / "app.files"
 
     def calls(mincore: str, without: bytes) -> list[str]:
-        data = listing.to_bytes(ReadingList(1, listed(files[0], (1, 40), (60, 90))))
+        data = listing.to_bytes(PrefetchList(1, listed(files[0], (1, 40), (60, 90))))
         path.write_bytes(b"".join(line for line in data.splitlines(keepends=True)
                                   if not line.startswith(without)))
         run(*process_1(True), strace, "-o", tmp_path / "calls",

@@ -1,5 +1,5 @@
 /* Goes through a list line by line, and asks for each range as soon as its end is known. */
-#include "reading_list.h"
+#include "prefetch_list.h"
 
 #include "base/system_calls.h"
 #include "base/text.h"
@@ -13,7 +13,7 @@
 #define SYS_cachestat 451
 #endif
 
-static const char MAGIC[] = READING_LIST_MAGIC;
+static const char MAGIC[] = PREFETCH_LIST_MAGIC;
 static const char FILE_LINE[] = "file\t", PROBE_LINE[] = "probe ";
 
 /* The part of a list that is searched for probes: 8 with paths of usual lengths. */
@@ -144,7 +144,7 @@ static int open_list(const char *path, size_t *size) {
   if (fd < 0)
     return fd;
   int error = sys_fstat(fd, &status);
-  if (!error && status.st_size > MAX_READING_LIST)
+  if (!error && status.st_size > MAX_PREFETCH_LIST)
     error = -EFBIG;
   if (error)
     sys_close(fd);
@@ -234,11 +234,11 @@ static int look_at_list(const char *path, bool waits, bool *learns) {
   return starts_with(&list, MAGIC) ? look_at_header(list, learns) : -EBADMSG;
 }
 
-int reading_list_is_resident(const char *path, bool *learns) {
+int prefetch_list_is_resident(const char *path, bool *learns) {
   return look_at_list(path, false, learns);
 }
 
-bool reading_list_learns(const char *path) {
+bool prefetch_list_learns(const char *path) {
   bool learns = false;
   look_at_list(path, true, &learns);
   return learns;
@@ -405,8 +405,8 @@ static bool add_range(struct asking *asking, struct line *line) {
   return true;
 }
 
-int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
-                     bool may_count, struct asked *asked) {
+int prefetch_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
+                      bool may_count, struct asked *asked) {
   struct line list, line;
   /* One by one: for a whole initializer the compiler would call memset. */
   asked->files = asked->changed = asked->missing = asked->line = 0;
