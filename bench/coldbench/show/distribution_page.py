@@ -45,10 +45,12 @@ def is_right(row: dict) -> bool:
 def summary(rows: list[dict]) -> str:
     wrong = [row["package"] for row in rows if not is_right(row)]
     tests = sum(row["tests"][FRONT]["passed"] for row in rows)
+    tested = sum(row["tests"][FRONT]["passed"] > 0 for row in rows)
     fronts = sum(row["links"]["fronts"] for row in rows)
     failed = sum(len(row["newly_failed"]) for row in rows)
-    return (f"{len(rows) - len(wrong)} of {len(rows)} packages build and pass the same tests with "
-            f"random fronts in {fronts:,} links: {tests:,} tests pass, {failed} newly fail."
+    return (f"{len(rows) - len(wrong)} of {len(rows)} packages build with random fronts in "
+            f"{fronts:,} links. {tested} of them have tests that are counted: {tests:,} pass, "
+            f"{failed} newly fail."
             + "".join(f"\n* Not {name}." for name in wrong))
 
 
