@@ -167,21 +167,21 @@ class Distribution:
         return facts
 
 
-def _listed(args: argparse.Namespace) -> dict[str, dict]:
+def _chosen(args: argparse.Namespace, entries: dict[str, dict]) -> dict[str, dict]:
     """The chosen entries of the list; those that are left out are not built."""
-    entries = tomllib.loads(args.list.read_text())
     if unknown := set(args.packages) - set(entries):
         raise Failure(f"{args.list}: has no {', '.join(sorted(unknown))}")
     return {name: entry for name, entry in entries.items()
             if name in (args.packages or entries) and "left_out" not in entry}
 
 
-def _do(args: argparse.Namespace, file: Path, progress: Callable[[str], None]) -> dict:
+def _do(args: argparse.Namespace, entries: dict[str, dict], file: Path,
+        progress: Callable[[str], None]) -> dict:
     wanted = command.choose("--builds", args.builds, (*judge.BUILDS, judge.AGAIN), "build")
     work = Distribution(args, args.work_dir or args.build_dir / "bench/distribution")
     rows = {row["package"]: row for row in document.read(
         file, distribution=document.DISTRIBUTION)["rows"]} if file.exists() else {}
-    for package, entry in _listed(args).items():
+    for package, entry in _chosen(args, entries).items():
         builds = {}
         try:
             for name in wanted:
@@ -205,9 +205,9 @@ def _do(args: argparse.Namespace, file: Path, progress: Callable[[str], None]) -
 def run(args: argparse.Namespace) -> int:
     file = args.json or args.build_dir / "bench/distribution.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    with command.progress() as progress:
-        result = _do(args, file, progress)
     entries = tomllib.loads(args.list.read_text())
+    with command.progress() as progress:
+        result = _do(args, entries, file, progress)
     page = distribution_page.render(result, entries)
     write_if_changed(file.with_suffix(".md"), page.encode())
     print(distribution_page.summary(result["rows"]))

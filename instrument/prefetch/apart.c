@@ -73,6 +73,7 @@ long start_apart(const char *name, bool keeps_stderr, void (*work)(void *), void
 }
 
 void end_start_apart(long child) {
+  /* The child ends at once. A signal may come in between. */
   while (child > 0 && SYS(wait4, child, 0, __WCLONE) == -EINTR)
     ;
 }

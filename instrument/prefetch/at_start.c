@@ -1,7 +1,8 @@
 /* Prefetches the front of the starting program before it is relocated, and the ranges of the
  * prefetch list beside it, or what was learnt of its starts, if that list says so.
  *
- * resolver.c calls this, or before_main.c, which also ends it.
+ * resolver.c calls frontload_prefetch_own_front(), or before_main.c, which also waits for the
+ * child.
  */
 #include "apart.h"
 #include "base/system_calls.h"

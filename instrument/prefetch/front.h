@@ -53,10 +53,11 @@ int prefetch_path(const char *path, struct front *front);
 /* at_start.c: asks for the front of this program, the first time that it is called. */
 void frontload_prefetch_own_front(void);
 
-/* at_start.c: waits for the child that this made, at most 0.4 ms later. */
+/* at_start.c: waits for the child that frontload_prefetch_own_front() made. It ends within 0.4 ms.
+ */
 void frontload_prefetch_end_start(void);
 
-/* before_main.c: a constructor that calls both. */
+/* before_main.c: a constructor that calls these two functions. */
 void frontload_prefetch_before_main(void);
 
 /* residency.c: whether pages of a file are in memory, found out without reading the file. */

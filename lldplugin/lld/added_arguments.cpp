@@ -51,11 +51,13 @@ bool isForOtherMachine(const LinkOptions &options) {
     return false;
   }
   auto ours = read(*library);
+  if (!ours)
+    return false;
   // The first object decides: gcc's plugin, which lld ignores, is a file for this machine.
   constexpr size_t type = 16;
   for (const LibrarySearch::Input &input : options.libraries.inputs)
     if (auto file = read(options.libraries.fileOf(input));
-        ours && file && (*file)->getBuffer().starts_with(ELF::ElfMagic) &&
+        file && (*file)->getBuffer().starts_with(ELF::ElfMagic) &&
         (*file)->getBuffer().substr(type, 2).contains(char(ELF::ET_REL)))
       return !isSameMachine((*ours)->getBuffer(), (*file)->getBuffer());
   return false;

@@ -15,8 +15,8 @@
 #include "startup_set/likely_sections.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
+#include "llvm/Support/CommandLine.h"
 #include <cmath>
-#include <llvm/Support/CommandLine.h>
 
 using namespace llvm;
 
@@ -93,7 +93,8 @@ private:
   std::vector<BitVector> isLinked; ///< by section
   /// The hash of each name that such a section defines, and the section.
   std::vector<SmallVector<std::pair<uint32_t, uint32_t>, 0>> definitions;
-  uint64_t frontBytes = 0, certainBytes = 0; ///< of the startup set, and of what all runs touch
+  uint64_t frontBytes = 0; ///< of the startup set
+  uint64_t someBytes = 0;  ///< of these, what only some runs touch
   std::vector<Node> nodes;
   std::vector<DenseMap<uint32_t, uint32_t>> byScan; ///< nodes, by section
   std::vector<Name> names;
@@ -141,7 +142,7 @@ template <class ELFT> void LikelySections<ELFT>::addFront(uint32_t firstTier) {
       uint64_t copy = uint64_t(rank) << 32 | hashName(scan.object->name(header)).hash();
       if (!(header.sh_flags & ELF::SHF_GROUP) || seen.insert(copy).second) {
         frontBytes += header.sh_size;
-        certainBytes += rank < firstTier ? uint64_t(header.sh_size) : 0;
+        someBytes += rank < firstTier ? 0 : uint64_t(header.sh_size);
         frontier[i].push_back({uint32_t(nodes.size()), section});
       }
       nodes.push_back({uint32_t(i), section, /*isFront=*/true, 0});
@@ -287,8 +288,7 @@ template <class ELFT> void LikelySections<ELFT>::place(uint32_t firstRank, bool 
     if (scan.object && !scan.isLazy && isUntrained)
       for (const auto &section : scan.object->sections())
         code += section.sh_flags & ELF::SHF_EXECINSTR ? uint64_t(section.sh_size) : 0;
-  uint64_t left =
-      std::min(maxLikely, maxAskedTail - std::min(maxAskedTail, frontBytes - certainBytes));
+  uint64_t left = std::min(maxLikely, maxAskedTail - std::min(maxAskedTail, someBytes));
   left = std::min(left, isUntrained ? code / oneOfCode : maxTimesFront * frontBytes);
   for (auto [order, number] : likely) {
     const uint64_t size = sizeOf(nodes[number]);

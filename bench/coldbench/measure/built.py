@@ -26,18 +26,19 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from coldbench.measure import test_counts
+from coldbench.measure.clean_system import USER
 
 # Run in a clean system with the checks; /out/built has the packages.
-EXAMINE = """
+EXAMINE = f"""
 cd /out
 mkdir unpacked
 for package in built/*.deb; do
   [ ! -e "$package" ] || dpkg-deb -R "$package" "unpacked/$(dpkg-deb -f "$package" Package)"
 done
-find unpacked -path '*/usr/lib/debug' -prune -o -type f -exec grep -lZaP '\\A\\x7fELF' {} + |
+find unpacked -path '*/usr/lib/debug' -prune -o -type f -exec grep -lZaP '\\A\\x7fELF' {{}} + |
   xargs -0r hardening-check >hardening || true
 chown -R builder: .
-setpriv --reuid=builder --regid=builder --init-groups env HOME=/tmp \
+{USER} env HOME=/tmp \
   lintian --tag-display-limit=0 built/*.deb >lintian || true
 """
 _NOTE = re.compile(r"^frontload-cc: note: (.*)$", re.MULTILINE)
