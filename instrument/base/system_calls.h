@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -35,6 +36,17 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/* struct clone_args of linux/sched.h, which not every set of headers has, in its first version. */
+struct clone3_arguments {
+  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -45,6 +57,26 @@ static inline long system_call(long number, long a, long b, long c, long d, long
   __asm__ volatile("syscall"
                    : "=a"(result)
                    : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+/* clone3(2), whose child calls `work` on the stack of the arguments. `work` never returns. -ENOSYS
+ * in old kernels, in Valgrind and qemu-user, and on machines without this function. */
+static inline long sys_clone3(const struct clone3_arguments *arguments, void (*work)(void *),
+                              void *argument) {
+  long result;
+  register void (*r12)(void *) __asm__("r12") = work;
+  register void *r13 __asm__("r13") = argument;
+  __asm__ volatile("syscall\n\t"
+                   "test %%rax, %%rax\n\t"
+                   "jnz 1f\n\t"
+                   "xor %%ebp, %%ebp\n\t"
+                   "mov %%r13, %%rdi\n\t"
+                   "call *%%r12\n"
+                   "1:"
+                   : "=a"(result)
+                   : "a"(SYS_clone3), "D"(arguments), "S"(sizeof *arguments), "r"(r12), "r"(r13)
                    : "rcx", "r11", "memory");
   return result;
 }
@@ -66,6 +98,25 @@ static inline long system_call(long number, long a, long b, long c, long d, long
   return x0;
 }
 
+static inline long sys_clone3(const struct clone3_arguments *arguments, void (*work)(void *),
+                              void *argument) {
+  register long x8 __asm__("x8") = SYS_clone3;
+  register long x0 __asm__("x0") = (long)arguments;
+  register long x1 __asm__("x1") = sizeof *arguments;
+  register void (*x20)(void *) __asm__("x20") = work;
+  register void *x21 __asm__("x21") = argument;
+  __asm__ volatile("svc 0\n\t"
+                   "cbnz x0, 1f\n\t"
+                   "mov x29, xzr\n\t"
+                   "mov x0, x21\n\t"
+                   "blr x20\n"
+                   "1:"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x20), "r"(x21)
+                   : "x30", "memory");
+  return x0;
+}
+
 #elif defined(__riscv) && __riscv_xlen == 64
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -81,6 +132,12 @@ static inline long system_call(long number, long a, long b, long c, long d, long
                    : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
                    : "memory");
   return a0;
+}
+
+static inline long sys_clone3(const struct clone3_arguments *arguments, void (*work)(void *),
+                              void *argument) {
+  (void)arguments, (void)work, (void)argument;
+  return -ENOSYS;
 }
 
 #else

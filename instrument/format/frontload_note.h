@@ -29,8 +29,8 @@
  * they are to be asked for: not necessarily that of the file. Parts that are not worth prefetching
  * are in no range. A part in two ranges is asked for twice, and read once.
  *
- * The *tail* is what starts outside of the training are likely to need. It is asked for last, so
- * that no other start waits for it.
+ * The *tail* is what starts outside of the training are likely to need. It is asked for once a
+ * start has left the front, so no other start reads it or waits for it.
  *
  * The addresses are virtual, as in p_vaddr, because tools that edit a linked file may move its
  * contents within the file but keep their addresses. The first PT_LOAD that satisfies this gives

@@ -53,16 +53,19 @@ static void tell(const char *path, const struct front *front, int error) {
     fprintf(stderr, "%.1f MB %s\n", (double)front->size / 1e6,
             front->was_resident ? "are in memory already" : "are asked for");
   else
-    fprintf(stderr, "%.1f MB are asked for, and behind them %.1f MB that are likely to be needed\n",
+    fprintf(stderr, "%.1f MB are asked for, and %.1f MB more when the program needs others\n",
             (double)front->size / 1e6, (double)front->tail / 1e6);
 }
 
-static void askForTail(void *path) { prefetch_tail(path); }
+static pid_t program; /* this process, which becomes the program */
+
+static void askForTail(void *path) { prefetch_tail(path, (uint32_t)program); }
 
 static void prefetch(const char *path) {
   struct front front;
   int error = prefetch_path(path, &front);
   tell(path, &front, error);
+  program = getpid();
   if (!error && front.misses_tail)
     run_apart("frontload-tail", false, askForTail, (void *)path);
 }

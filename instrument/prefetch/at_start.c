@@ -159,16 +159,15 @@ static bool is_privileged(void) {
   return true;
 }
 
-static void ask_for_tail(void *unused) {
-  (void)unused;
-  prefetch_tail("/proc/self/exe");
+static void ask_for_tail(void *program) {
+  prefetch_tail("/proc/self/exe", (uint32_t)(uintptr_t)program);
 }
 
 /* The child that makes the process for the tail. It ends while the program is relocated. */
 static long tail_child;
 
 void frontload_prefetch_end_start(void) {
-  end_start_apart(tail_child);
+  end_start_beside(tail_child);
   tail_child = 0;
 }
 
@@ -182,7 +181,7 @@ static void prefetch_program(void) {
   const bool asks = prefetch_front(fd, &front) == 0 && front.misses_tail;
   sys_close(fd);
   if (asks)
-    tail_child = start_apart("frontload-tail", false, ask_for_tail, NULL);
+    tail_child = start_beside("frontload-tail", ask_for_tail, (void *)(uintptr_t)sys_getpid());
   prefetch_lists();
 }
 

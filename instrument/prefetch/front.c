@@ -209,8 +209,7 @@ int prefetch_range(int fd, const struct range *range) {
   return 0;
 }
 
-/* The ranges of a file, and how many bytes its front and its tail have. */
-static int read_front(int fd, struct ranges *ranges, struct front *front) {
+int read_front(int fd, struct ranges *ranges, struct front *front) {
   struct elf_start start;
   int error = elf_start_read(fd, &start);
   if (error < 0)
@@ -222,8 +221,7 @@ static int read_front(int fd, struct ranges *ranges, struct front *front) {
   return front->size ? 0 : -ENODATA;
 }
 
-/* Leaves as many of the ranges, of `size` bytes, as the memory allows. */
-static void leave_memory(struct ranges *ranges, uint64_t *size) {
+void leave_memory(struct ranges *ranges, uint64_t *size) {
   if (*size <= SMALL_FRONT)
     return;
   cut_ranges(ranges,
@@ -263,39 +261,6 @@ int prefetch_front(int fd, struct front *front) {
   ranges.count = count;
   front->misses_tail = !error && front->asked == front->size && misses_tail(fd, &ranges);
   return error;
-}
-
-/* Waits until the page before an offset is in memory. */
-static void await_page(int fd, uint64_t end) {
-  char byte;
-  sys_pread(fd, &byte, 1, end - 1);
-}
-
-void prefetch_tail(const char *path) {
-  struct ranges ranges;
-  struct front front;
-  int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
-  if (fd < 0)
-    return;
-  SYS(setpriority, PRIO_PROCESS, 0, 19); /* SCHED_IDLE would get no turn on a busy machine */
-  if (read_front(fd, &ranges, &front) == 0 && ranges.of_front < ranges.count) {
-    const unsigned first = ranges.of_front;
-    /* A page that the program needs meanwhile waits for one piece of the tail at most. */
-    await_page(fd, ranges.range[first - 1].end);
-    ranges.count -= first;
-    for (unsigned i = 0; i < ranges.count; ++i)
-      ranges.range[i] = ranges.range[first + i];
-    leave_memory(&ranges, &front.tail);
-    for (unsigned i = 0; i < ranges.count; ++i) {
-      struct range piece = {ranges.range[i].begin & -(uint64_t)MIN_PAGE, 0};
-      for (; piece.begin < ranges.range[i].end; piece.begin = piece.end) {
-        piece.end = smaller(ranges.range[i].end, piece.begin + LARGE_PIECE);
-        prefetch_range(fd, &piece);
-        await_page(fd, piece.end);
-      }
-    }
-  }
-  sys_close(fd);
 }
 
 int prefetch_path(const char *path, struct front *front) {

@@ -43,9 +43,16 @@ int prefetch_range(int fd, const struct range *range);
 /* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */
 int prefetch_front(int fd, struct front *front);
 
-/* Asks for the tail of the file at `path`, at the lowest priority: for a process of its own, as
- * that takes 0.4 ms per MB. */
-void prefetch_tail(const char *path);
+/* The ranges of a file, and how many bytes its front and its tail have. */
+int read_front(int fd, struct ranges *ranges, struct front *front);
+
+/* Leaves as many of the ranges, of `size` bytes, as the memory allows. */
+void leave_memory(struct ranges *ranges, uint64_t *size);
+
+/* tail.c: asks for the tail of the file at `path`, at the lowest priority, once the process that
+ * starts from it needs what is not in its front. For a process of its own (start_beside), as that
+ * takes 0.4 ms per MB. It ends with the program. */
+void prefetch_tail(const char *path, uint32_t program);
 
 /* prefetch_front() for the file at `path`, which may be of any kind. */
 int prefetch_path(const char *path, struct front *front);
@@ -53,7 +60,7 @@ int prefetch_path(const char *path, struct front *front);
 /* at_start.c: asks for the front of this program, the first time that it is called. */
 void frontload_prefetch_own_front(void);
 
-/* at_start.c: waits for the child that frontload_prefetch_own_front() made. It ends within 0.4 ms.
+/* at_start.c: waits for the child that frontload_prefetch_own_front() made. It ends within 0.1 ms.
  */
 void frontload_prefetch_end_start(void);
 

@@ -96,10 +96,11 @@ void StartModel::prefetch(ArrayRef<FileRange> front, ArrayRef<FileRange> tail) {
     addPages(probed(probe), 1, 0);
   }
   askFor(ranges, 1);
-  askForTail(tail);
+  unaskedTail.assign(tail.begin(), tail.end());
 }
 
-/// The device reads the tail last, so a program that touches a page of it waits for those before.
+/// instrument/prefetch/tail.c asks for it at the first major fault. The device reads it last, so a
+/// program that touches a page of it waits for those before.
 void StartModel::askForTail(ArrayRef<FileRange> ranges) {
   const uint64_t before = requests(), queued = totals.queuedRequests;
   const BlockCounts cost = reader ? reader->counts() : BlockCounts();
@@ -179,6 +180,8 @@ void StartModel::touch(uint64_t address, bool isWrite) {
   // do_user_addr_fault() of arch/x86/mm/fault.c sets FAULT_FLAG_TRIED, mm_account_fault() of
   // mm/memory.c counts it.
   ++(isMajor ? totals.majorFaults : totals.minorFaults);
+  if (isMajor)
+    askForTail(std::exchange(unaskedTail, {}));
   if (!tryAround(isMissing))
     mappings[pageOf(address)] = isWrite ? Mapping::Private : Mapping::ReadOnly;
 }

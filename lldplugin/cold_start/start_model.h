@@ -58,7 +58,8 @@ public:
 
   /// The kernel's touches before the program's first instruction.
   void execute();
-  /// readahead(2) of the front and its tail, as instrument/prefetch does it.
+  /// readahead(2) of the front, and of its tail at the next major fault, as instrument/prefetch
+  /// does it.
   void prefetch(llvm::ArrayRef<FileRange> front, llvm::ArrayRef<FileRange> tail = {});
   /// readahead(2) of these parts by a prefetch list, without a look at what is in memory. On
   /// average, `pagesSideBySide` pages are contiguous in memory.
@@ -116,7 +117,8 @@ private:
   std::vector<CachedPage> cache;              // by page of the file
   llvm::DenseMap<uint64_t, Mapping> mappings; // by page of the address space
   Window window;
-  uint64_t lastRead = UINT64_MAX;   // the page of the last byte that read(2) read
+  uint64_t lastRead = UINT64_MAX; // the page of the last byte that read(2) read
+  std::vector<FileRange> unaskedTail;
   uint32_t tailPages = 0;           // of the tail that were read
   uint32_t awaitedPages = 0;        // those up to the last one that was touched
   unsigned misses = 0;              // mmap_miss: whether reading around is worth it

@@ -1,7 +1,11 @@
 """ld.frontload --front-prefetch: from the link to what is asked for before main() runs."""
 
+import os
+import re
 import shutil
 import struct
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -110,29 +114,103 @@ def test_the_front_is_asked_for(linked_front, asked, flags, option, last):
     assert asked(linked_front(*flags)) == []
 
 
-@needs("pid-namespace")
-@pytest.mark.parametrize("option", ["", "=inside"])
-def test_the_tail_is_asked_for_last(linked_front, program, asked, calls, option):
-    """By a process of the lowest priority, for which the program does not wait, but for the child
-    that made it; by none where nobody would look after that process, and where the tail is in
-    memory."""
-    if option:
-        path = linked_front(f"-Wl,--front-prefetch{option}", "-static")
-        front, tail = map(pieces, noted_ranges(path))
-    else:
+@pytest.fixture
+def with_tail(linked_front, program):
+    """with_tail(option): a program that is linked by ld.frontload with a prefetch, or by another
+    linker; and how its front and its tail are asked for."""
+
+    def with_tail(option):
+        if option:
+            path = linked_front(f"-Wl,--front-prefetch{option}", "-static")
+            return path, *map(pieces, noted_ranges(path))
         made = program(copy=True)
         ranges = [(made.start, made.start + 5), (made.end - 9999, made.end)]
-        path = made.write(noted.note(ranges, count=2 | 1 << 16)).path
-        front, tail = (made.pieces(each) for each in ranges)
+        made.write(noted.note(ranges, count=2 | 1 << 16))
+        return made.path, *map(made.pieces, ranges)
+
+    return with_tail
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A process 1 that looks after orphans, on a machine that has had as many major faults as the
+    file `machine.faults` says."""
+    faults = tmp_path / "vmstat"
+    faults.write_text("nr_free_pages 1\npgmajfault 5\n")
+    return SimpleNamespace(faults=faults, process_1=(
+        *process_1(True), "sh", "-c", f'mount --bind {faults} /proc/vmstat && exec "$@"', "sh"))
+
+
+@pytest.fixture
+def held(tmp_path):
+    """held(pattern, count, then=None): input that does not end before the log of calls has so many
+    lines like that, nor before `then` has returned. Bounded, so that a test fails and does not
+    hang."""
+    log = tmp_path / "calls"
+
+    def await_lines(pattern, count):
+        for _ in range(500):
+            if log.exists() and len(re.findall(pattern, log.read_text())) >= count:
+                return
+            time.sleep(0.02)
+
+    def held(pattern, count, then=lambda await_lines: None):
+        def hold():
+            await_lines(pattern, count)
+            then(await_lines)
+            os.close(writer)
+
+        log.unlink(missing_ok=True)
+        reader, writer = os.pipe()
+        threading.Thread(target=hold).start()
+        return open(reader, "rb")
+
+    return held
+
+
+# What strace makes of the looks at the program's faults from the fortieth read on, when nothing but
+# these is read: "majflt" is large.
+FAULT = f"pread64:poke_exit=@arg2={b') S 1 1 1 1 1 1 1 1 99999 0 '.hex()}:when=40+"
+
+
+@needs("pid-namespace")
+@pytest.mark.parametrize("option", ["", "=inside"])
+@pytest.mark.parametrize("clone", ["clone3:delay_exit=0", "clone3:error=ENOSYS"])
+def test_the_tail_is_asked_for_after_the_first_fault(with_tail, asked, calls, machine, held, option,
+                                                     clone):
+    """By a process of the lowest priority, for which the program does not wait, but for the child
+    that made it. That process may share the program's memory, so it gives up all other calls before
+    it waits. There is none where nobody would look after it, and where the tail is
+    in memory."""
+    path, front, tail = with_tail(option)
     assert front and tail and asked(path, prefix=process_1(False)) == front
-    assert asked(path, prefix=process_1(True)) == [*front, *tail]
-    seen = calls(path, prefix=process_1(True),
-                 only=("readahead", "setpriority", "preadv2", "mincore", "wait4"))
-    lowest = next(i for i, line in enumerate(seen) if "setpriority(PRIO_PROCESS, 0, 19)" in line)
+    only = ("readahead", "setpriority", "preadv2", "mincore", "wait4", "pread64", "ppoll", "prctl")
+    seen = calls(path, prefix=machine.process_1, inject=(*noted.COLD, FAULT, clone), only=only,
+                 stdin=held(r"readahead\(", len(front) + len(tail)))
+    assert noted.requests(seen, path) == [*front, *tail]
+    limited, watching, lowest = (
+        next(i for i, line in enumerate(seen) if call in line)
+        for call in ("prctl(PR_SET_SECCOMP", "ppoll(", "setpriority(PRIO_PROCESS, 0, 19)"))
+    assert limited < watching < lowest and seen[limited].endswith(" = 0")
     assert sum("readahead" in line for line in seen[:lowest]) == len(front)
     assert noted.awaits_its_child(seen)
-    warm = asked(path, prefix=process_1(True), inject=noted.WARM, only=("getrusage",))
+    warm = asked(path, prefix=machine.process_1, inject=noted.WARM, only=("getrusage",))
     assert warm == ([] if option else front)  # so small a front is not looked at
+
+
+@needs("pid-namespace")
+def test_a_start_within_its_front_asks_for_no_tail(with_tail, asked, calls, machine, held):
+    """However long it lasts, and the process that watches it ends with it. Faults of the whole
+    machine count, since they may be those of processes that the program has forked."""
+    path, front, tail = with_tail("=inside")
+    looks = {"prefix": machine.process_1, "only": ("ppoll",)}
+    assert tail and asked(path, stdin=held(r"ppoll\(", 80), **looks) == front
+
+    def fault(await_lines):
+        machine.faults.write_text(machine.faults.read_text().replace("5", "6"))
+        await_lines(r"readahead\(", len(front) + len(tail))
+
+    assert asked(path, stdin=held(r"ppoll\(", 5, fault), **looks) == [*front, *tail]
 
 
 def test_a_shared_library_does_not_prefetch_itself(tmp_path, run, llvm, parts):

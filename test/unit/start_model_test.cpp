@@ -200,16 +200,20 @@ TEST(StartModel, PrefetchesRanges) {
   EXPECT_EQ(model.counts().bytesRead, 111 * page);
 }
 
-// Nobody waits for a tail, but a start that touches a page of it waits for those before.
+// A start that never leaves the front reads no tail. One that does waits for no page of it that it
+// does not touch, but if it touches one, for those before.
 TEST(StartModel, AwaitsTheTailUpToItsLastTouch) {
   OneSegment model(1000);
   model.prefetch(FileRange{0, 10 * page}, FileRange{500 * page, 600 * page});
-  EXPECT_EQ(cached(model, 1000), "0-9 500-599");
-  EXPECT_EQ(model.counts().bytesRead, 110 * page);
+  model.readPage(5);
+  EXPECT_EQ(cached(model, 1000), "0-9");
+  model.readPage(816); // reads 800-831
+  EXPECT_EQ(cached(model, 1000), "0-9 500-599 800-831");
+  EXPECT_EQ(model.counts().bytesRead, 142 * page);
   EXPECT_EQ(model.counts().unawaitedBytes, 100 * page);
-  EXPECT_EQ(model.counts().requests - model.counts().queuedRequests, 1u);
+  EXPECT_EQ(model.counts().requests - model.counts().queuedRequests, 2u);
   model.readPage(539);
-  EXPECT_EQ(model.counts().majorFaults, 0u);
+  EXPECT_EQ(model.counts().majorFaults, 1u);
   EXPECT_EQ(model.counts().unawaitedBytes, 60 * page);
 }
 
