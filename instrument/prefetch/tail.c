@@ -129,6 +129,7 @@ void prefetch_tail(const char *path, uint32_t program) {
   for (unsigned i = 0; i < ranges.count; ++i)
     ranges.range[i] = ranges.range[first + i];
   leave_memory(&ranges, &front.tail);
+  SYS(chdir, "/"); /* the folder's file system may be unmounted */
   if (!have_nothing_else() || !await_fault(&watch))
     return;
   SYS(setpriority, PRIO_PROCESS, 0, 19); /* SCHED_IDLE would get no turn on a busy machine */
