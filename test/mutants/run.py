@@ -8,10 +8,10 @@
 A mutant is `old`, a text that must be in the sources exactly once, `new`, which takes its place,
 and `tests`, of which one should fail then: files of test/ without their end, with `::` and a
 function for only that one, or `unit` for the GoogleTests. A file may say what has to be built for
-its tests (`build`), and of a mutant which `fault` it lets happen, in which `recorder`. A mutant is
-*dead* if a test fails, and has *survived* if none does: then nothing tests that text, or the fault
-is none (`x < n` for `x != n` at the end of a loop). Which were dead has to stay dead: run it before
-and after a change of the tests, and compare.
+its tests (`build`). The table of a mutant is named after the fault that it lets happen, and the
+recorder in which it does. A mutant is *dead* if a test fails, and has *survived* if none does: then
+nothing tests that text, or the fault is none (`x < n` for `x != n` at the end of a loop). Which
+were dead has to stay dead: run it before and after a change of the tests, and compare.
 
 Nothing is done in the checkout itself: what git tracks of it is copied, and built there, with
 ccache where it is installed. Tests that fail without any fault are told, and left out.
@@ -138,8 +138,11 @@ def main() -> int:
                         help="only look whether each text is in the sources exactly once")
     options = parser.parse_args()
     given = [tomllib.loads(file.read_text()) for file in options.files]
-    mutants = [mutant for each in given for mutant in each["mutant"]]
-    parts = [each.get("build", []) for each in given]
+    parts = [each.pop("build", []) for each in given]
+    mutants = [{"what": ": ".join(filter(None, (fault, recorder))), **mutant}
+               for each in given for fault, listed in each.items()
+               for recorder, own in (listed.items() if isinstance(listed, dict) else [("", listed)])
+               for mutant in own]
     targets = [target for part in parts for target in part] if all(parts) else []
     if options.check:
         sources = Sources(options.tree)
@@ -157,9 +160,9 @@ def main() -> int:
     rows = []
     for number, mutant in enumerate(mutants, 1):
         verdict, place = judge(copy, mutant, fails)
-        what = ": ".join(mutant[key] for key in ("fault", "recorder") if key in mutant)
-        rows.append((verdict, place, words(mutant["old"]), words(mutant["new"]), what))
-        print(f"{number}/{len(mutants)} {verdict}: {place}: {what or rows[-1][2]}", flush=True)
+        rows.append((verdict, place, words(mutant["old"]), words(mutant["new"]), mutant["what"]))
+        print(f"{number}/{len(mutants)} {verdict}: {place}: {mutant['what']}: {rows[-1][2]}",
+              flush=True)
         dead = sum(row[0].startswith("dead") for row in rows)
         survived = sum(row[0] == "SURVIVED" for row in rows)
         told = f"{dead} of {len(rows)} dead, {survived} survived"
