@@ -1,9 +1,6 @@
-//===- image_blocks.cpp - what the reads of a file in an image cost --------===//
+// What the reads of a file in an image cost.
 //
 // Each rule names the function of Linux that it follows.
-//
-//===----------------------------------------------------------------------===//
-
 #include "cold_start/image_blocks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,11 +1,8 @@
-//===- image_blocks.h - what the reads of a file in an image cost ----------===//
+// What the reads of a file in an image cost.
 //
 // A compressed file system decompresses a file block by block, and a lazily loaded image is fetched
 // chunk by chunk. This models what a missing page of a file costs there, in bytes of the image and
 // bytes to decompress, and which other pages it brings along, by the rules of Linux 6.18.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

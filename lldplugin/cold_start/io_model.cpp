@@ -1,4 +1,4 @@
-//===- io_model.cpp - the cost of bringing a file into memory --------------===//
+// The cost of bringing a file into memory.
 //
 // What Linux does by default:
 // * 128 KiB of readahead: VM_READAHEAD_PAGES in include/linux/pagemap.h, which becomes a device's
@@ -9,9 +9,6 @@
 //
 // Devices: random reads of 4 KiB at queue depth 1 for the latency, since a program waits for each
 // of its faults, and the rate of one sequential reader for the bandwidth.
-//
-//===----------------------------------------------------------------------===//
-
 #include "cold_start/io_model.h"
 #include "frontload_gaps.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,12 +1,9 @@
-//===- io_model.h - the cost of bringing a file into memory ----------------===//
+// The cost of bringing a file into memory.
 //
 // Whether a layout is good depends on the device and the kernel: how long a request takes before
 // its first byte comes, how many bytes follow each second, and how much is read around a page
 // fault. This file has these figures for typical devices, each with its source, and the costs that
 // follow from them, so the planner and the predictor of faults calculate with the same ones.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cold_start/kernel_rules.h"

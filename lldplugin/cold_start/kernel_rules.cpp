@@ -1,5 +1,4 @@
-//===- kernel_rules.cpp - how kernels differ in what a cold start reads ----===//
-
+// How kernels differ in what a cold start reads.
 #include "cold_start/kernel_rules.h"
 #include "llvm/ADT/StringSwitch.h"
 

@@ -1,11 +1,8 @@
-//===- kernel_rules.h - how kernels differ in what a cold start reads ------===//
+// How kernels differ in what a cold start reads.
 //
 // start_model.h states the rules of Linux 6.18. This file has what other kernels do in another way,
 // each with the commit that changed it, and which file systems have *large folios*: pieces of the
 // page cache of more than one page. bench/kernels compares the model with Debian's kernels.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

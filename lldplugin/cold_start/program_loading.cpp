@@ -1,12 +1,9 @@
-//===- program_loading.cpp - what is read before a program's own code runs ===//
+// What is read before a program's own code runs.
 //
 // Everything here is untrusted input. This finds tables as the dynamic linker does, by the program
 // headers and the dynamic section, so it works for stripped files too. It goes by their addresses,
 // because LLVM's dynamicEntries() trusts the header that it follows. A file that LLVM does not
 // accept has no front.
-//
-//===----------------------------------------------------------------------===//
-
 #include "cold_start/program_loading.h"
 #include "elf/elf_file.h"
 #include "elf/elf_object.h"

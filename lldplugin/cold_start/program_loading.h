@@ -1,13 +1,10 @@
-//===- program_loading.h - what is read before a program's own code runs --===//
+// What is read before a program's own code runs.
 //
 // Before a program's own code runs, the dynamic linker reads its tables and writes to every
 // relocated page. No trace of the program shows that, but the file does.
 //
 // A file that ld.frontload has linked has a note with the place of its front. If it was linked with
 // --front-prefetch, or frontload-run starts it, its front is read before it is relocated.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/linked_file.h"

@@ -1,10 +1,7 @@
-//===- start_model.cpp - the kernel's reads in a cold start ----------------===//
+// The kernel's reads in a cold start.
 //
 // Each function names the one of Linux whose rule it states. The windows that it computes were
 // compared with the tracepoints filemap:mm_filemap_fault and filemap:mm_filemap_add_to_page_cache.
-//
-//===----------------------------------------------------------------------===//
-
 #include "cold_start/start_model.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,4 +1,4 @@
-//===- start_model.h - the kernel's reads in a cold start ------------------===//
+// The kernel's reads in a cold start.
 //
 // The order of touches and the kernel's rules determine how many page faults a layout costs, and
 // how much they read. This models the rules of Linux 6.18 for one mapped file that is not in
@@ -10,9 +10,6 @@
 // besides its page; *fault-around* maps pages that are in memory already. A page of a window is
 // *marked* to say that the next window is to be read when it is touched. A *folio* is what the page
 // cache consists of, one page or an aligned power of two.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cold_start/image_blocks.h"

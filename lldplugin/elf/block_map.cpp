@@ -1,5 +1,4 @@
-//===- block_map.cpp - the basic blocks of a function ----------------------===//
-
+// The basic blocks of a function.
 #include "elf/block_map.h"
 #include "frontload_block_map.h"
 #include "llvm/ADT/STLExtras.h"

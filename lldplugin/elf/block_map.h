@@ -1,11 +1,8 @@
-//===- block_map.h - the basic blocks of a function ------------------------===//
+// The basic blocks of a function.
 //
 // clang -fbasic-block-address-map writes the addresses of basic blocks into sections of the type
 // SHT_LLVM_BB_ADDR_MAP (LLVM's docs/Extensions.rst). LLVM reads them; this is the part that
 // Frontload needs.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/Support/Error.h"

@@ -1,5 +1,4 @@
-//===- debug_file.cpp - the symbols of a stripped program ------------------===//
-
+// The symbols of a stripped program.
 #include "elf/debug_file.h"
 #include "elf/elf_file.h"
 #include "elf/elf_object.h"

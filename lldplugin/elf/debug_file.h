@@ -1,10 +1,7 @@
-//===- debug_file.h - the symbols of a stripped program --------------------===//
+// The symbols of a stripped program.
 //
 // A stripped program has its symbols, and its map of basic blocks, in a file of their own.
 // instrument/format/frontload_debug_file.h says where; this finds it for a file of any kind.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/Support/MemoryBuffer.h"

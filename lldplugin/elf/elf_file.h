@@ -1,11 +1,8 @@
-//===- elf_file.h - LLVM's view of an ELF file of any kind -----------------===//
+// LLVM's view of an ELF file of any kind.
 //
 // All code reads ELF through LLVM's ELFFile, which checks each table, or through two classes built
 // on it: ElfObject for the many queries of planning, and LinkedFile for lookups by address. No
 // other code follows an offset in a file, except tools/cc/gcc_lto.cpp, which says why.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "frontload_or_empty.h"

@@ -1,12 +1,9 @@
-//===- elf_object.h - the view of an input object that planning needs ------===//
+// The view of an input object that planning needs.
 //
 // Planning a front asks few questions of an input object: which sections are there, in which
 // section does a symbol lie, and what do a section's relocations refer to. This is a thin view over
 // LLVM's ELFFile, for all four ELF kinds, that answers them without allocating. A malformed object
 // is left to the linker, which reports it better.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/elf_file.h"

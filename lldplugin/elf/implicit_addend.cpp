@@ -1,5 +1,4 @@
-//===- implicit_addend.cpp - addends that are not in the relocation --------===//
-
+// Addends that are not in the relocation.
 #include "elf/implicit_addend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/ELF.h"

@@ -1,11 +1,8 @@
-//===- implicit_addend.h - addends that are not in the relocation ----------===//
+// Addends that are not in the relocation.
 //
 // A relocation of SHT_REL has its addend in the bytes of the section, where it is applied: on i386,
 // 32-bit ARM and MIPS. A reference to a string or constant often names only its section, and the
 // addend tells which one is meant.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,5 +1,4 @@
-//===- linked_file.cpp - a linked file by its addresses --------------------===//
-
+// A linked file by its addresses.
 #include "elf/linked_file.h"
 #include "elf/elf_file.h"
 #include "llvm/ADT/STLExtras.h"

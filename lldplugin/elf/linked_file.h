@@ -1,10 +1,7 @@
-//===- linked_file.h - a linked file by its addresses ----------------------===//
+// A linked file by its addresses.
 //
 // The contents of a program or shared library at an address, found by the segments as the kernel
 // and the dynamic linker do, so this works for stripped files too.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

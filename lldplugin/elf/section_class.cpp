@@ -1,5 +1,4 @@
-//===- section_class.cpp - the kinds of sections in a front ----------------===//
-
+// The kinds of sections in a front.
 #include "elf/section_class.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/ELF.h"

@@ -1,10 +1,7 @@
-//===- section_class.h - the kinds of sections in a front ------------------===//
+// The kinds of sections in a front.
 //
 // Profiles, plans and reports sort the parts of a program into five classes. Only this file decides
 // which class a section belongs to, by its type, flags and name.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,5 +1,4 @@
-//===- gold_inputs.cpp - the contents of the linker's input files ----------===//
-
+// The contents of the linker's input files.
 #include "gold/gold_inputs.h"
 #include "frontload_or_empty.h"
 #include "llvm/BinaryFormat/Magic.h"

@@ -1,11 +1,8 @@
-//===- gold_inputs.h - the contents of the linker's input files ------------===//
+// The contents of the linker's input files.
 //
 // gold describes an input to a plugin by a file descriptor and a range in that file. It may close
 // its files at any time, so this maps their contents, each file once: most objects are members of
 // archives. The names of members are only in the archive.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "startup_set/input_object.h"

@@ -1,5 +1,4 @@
-//===- gold_link.cpp - one link by gold, laid out --------------------------===//
-
+// One link by gold, laid out.
 #include "gold/gold_link.h"
 #include "elf/elf_object.h"
 #include "plan/front_report.h"

@@ -1,4 +1,4 @@
-//===- gold_link.h - one link by gold, laid out ----------------------------===//
+// One link by gold, laid out.
 //
 // Gathers what gold reads, has it planned (front_link.h), tells gold the order, and judges how much
 // of the profile is in the link.
@@ -14,9 +14,6 @@
 //
 // gold does not report the fate of a section. Of copies, it keeps the first group of a signature. A
 // section that it drops because nothing refers to it (--gc-sections) counts as placed.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "gold/gold_inputs.h"

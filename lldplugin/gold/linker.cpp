@@ -1,5 +1,4 @@
-//===- linker.cpp - the linker that loaded the plugin ----------------------===//
-
+// The linker that loaded the plugin.
 #include "gold/linker.h"
 #include "program/diagnostics.h"
 #include <cstdlib>

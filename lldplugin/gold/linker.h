@@ -1,11 +1,8 @@
-//===- linker.h - the linker that loaded the plugin ------------------------===//
+// The linker that loaded the plugin.
 //
 // A linker hands a plugin a list of its calls and of facts about the link (plugin-api.h). Here they
 // have names. Only gold has the calls that tell it an order; GNU ld and mold have only the calls
 // that link-time optimization needs.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

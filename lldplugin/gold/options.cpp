@@ -1,5 +1,4 @@
-//===- options.cpp - the plugin's options, and gold's ----------------------===//
-
+// The plugin's options, and gold's.
 #include "gold/options.h"
 #include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- options.h - the plugin's options, and gold's ------------------------===//
+// The plugin's options, and gold's.
 //
 // The options behind --plugin-opt= on the linker's command line:
 //
@@ -10,9 +10,6 @@
 // gold tells a plugin these, but not its own options. A few of its own matter: if another order is
 // asked for, gold forgets the plugin's, and it cannot both give sections a segment of their own and
 // write relocations into its output (it ends with an internal error, as with --gc-sections).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/match_summary.h"

@@ -1,13 +1,10 @@
-//===- plugin.cpp - what gold calls ----------------------------------------===//
+// What gold calls.
 //
 // gold calls a plugin at a few moments of a link. For each file in it (members of archives once
 // they are extracted) gold asks whether the plugin claims it. This plugin claims none, but
 // remembers the objects. When all symbols are read, the plugin tells gold the order. Objects that
 // another plugin makes by link-time optimization come after that, one by one. The last call comes
 // when the output is written, or when gold gives up.
-//
-//===----------------------------------------------------------------------===//
-
 #include "gold/gold_link.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"

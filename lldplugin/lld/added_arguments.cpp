@@ -1,5 +1,4 @@
-//===- added_arguments.cpp - what a front adds to lld's command line -------===//
-
+// What a front adds to lld's command line.
 #include "lld/added_arguments.h"
 #include "program/library_search.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,5 +1,4 @@
-//===- added_arguments.h - what a front adds to lld's command line ---------===//
-
+// What a front adds to lld's command line.
 #pragma once
 
 #include "lld/link_options.h"

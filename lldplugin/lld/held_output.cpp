@@ -1,5 +1,4 @@
-//===- held_output.cpp - the output is held back until it is good ----------===//
-
+// The output is held back until it is good.
 #include "lld/held_output.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"

@@ -1,11 +1,8 @@
-//===- held_output.h - the output is held back until it is good ------------===//
+// The output is held back until it is good.
 //
 // lld removes the previous output before it writes the new one. Here the output and the report
 // of the front are staged instead (program/staged_files.h). lld still has the final name of the
 // output, which is in its messages, in lists of dependencies and in the tar of --reproduce.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "program/staged_files.h"

@@ -1,12 +1,9 @@
-//===- hook_calls.h - whether lld calls what a front relies on -------------===//
+// Whether lld calls what a front relies on.
 //
 // A hook is a function that lld is made to call in place of one of its own. If lld is built in
 // another way (link-time optimization, several sources as one), that call may be gone, and nothing
 // else would notice: the link would end without a front. So each hook notes that it was called, and
 // a link that lacks a call ends before anything has taken its place.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include <atomic>

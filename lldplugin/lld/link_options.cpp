@@ -1,5 +1,4 @@
-//===- link_options.cpp - what a command line says about the front ---------===//
-
+// What a command line says about the front.
 #include "lld/link_options.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,10 +1,7 @@
-//===- link_options.h - what a command line says about the front -----------===//
+// What a command line says about the front.
 //
 // ld.frontload takes every option of ld.lld, and a few of its own. It takes its own out, and notes
 // which of the others matter to a front: lld's own table of options is inside lld.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_link.h"

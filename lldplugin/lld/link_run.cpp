@@ -1,5 +1,4 @@
-//===- link_run.cpp - a run of lld that makes a front, phase by phase ------===//
-
+// A run of lld that makes a front, phase by phase.
 #include "lld/link_run.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"

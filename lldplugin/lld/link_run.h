@@ -1,4 +1,4 @@
-//===- link_run.h - a run of lld that makes a front, phase by phase --------===//
+// A run of lld that makes a front, phase by phase.
 //
 // lld is a library here, without a plugin interface. It calls some of its functions through hooks
 // (lld_hooks.cpp), which only hand the calls on to the link that runs. lld makes these calls phase
@@ -13,9 +13,6 @@
 //
 // What follows is in main.cpp: lld writes the output, which is checked, and gets its note, and
 // then takes its place with the report.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "lld/placing.h"

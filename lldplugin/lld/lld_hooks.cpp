@@ -1,11 +1,8 @@
-//===- lld_hooks.cpp - adds the plugin interface that lld lacks -----------===//
+// Adds the plugin interface that lld lacks.
 //
 // lld is linked into ld.frontload as a library. Some of its functions are wrapped with the linker
 // option --wrap; lld_symbols.h describes them. The hooks count their calls (hook_calls.h), and
 // hand them on to the link that runs (link_run.h).
-//
-//===----------------------------------------------------------------------===//
-
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"
 #include "lld/link_run.h"

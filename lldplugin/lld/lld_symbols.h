@@ -1,4 +1,4 @@
-//===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
+// The functions of lld that ld.frontload wraps.
 //
 // Everything that depends on lld's internals, and so on its version, is here and in what
 // lld_hooks.cpp and held_output.cpp do in these functions. CMake reads the version and the mangled
@@ -7,9 +7,6 @@
 // returns), and hook_calls.h ends a link whose lld does not call these functions.
 // docs/internals/lld-hooks.md says why each is needed. For another lld, see whether test/link
 // passes, and then change the version.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "lld/rest_order.h"

@@ -1,10 +1,7 @@
-//===- main.cpp - ld.frontload, an lld that lays out a front ---------------===//
+// ld.frontload, an lld that lays out a front.
 //
 // Accepts every argument of ld.lld, and a few more. Without these its output is ld.lld's, to the
 // byte. With a profile, it refuses a few options that decide the layout themselves.
-//
-//===----------------------------------------------------------------------===//
-
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/added_arguments.h"

@@ -1,10 +1,7 @@
-//===- own_help.h - what --help says before lld does -----------------------===//
+// What --help says before lld does.
 //
 // This describes only what lld does not know. The man page and the completions of ld.frontload are
-// made from this text too (scripts/frontload/cli/manual/programs.py), up to lld's own help.
-//
-//===----------------------------------------------------------------------===//
-
+// made from this text too (scripts/frontload/cli/manual.py), up to lld's own help.
 #pragma once
 
 namespace frontload {

@@ -1,12 +1,9 @@
-//===- piped_inputs.cpp - inputs that can be read once ---------------------===//
+// Inputs that can be read once.
 //
 // A link that begins again without a front reads all of its inputs again, and by then nothing is
 // left in the pipe of a shell's <(command) or of /dev/stdin. So this process keeps what pipes and
 // terminals give, in memory, and each later open gets the same again. lld opens some of its inputs
 // by functions that are deep in LLVM, which may be a shared library, and all of them by open().
-//
-//===----------------------------------------------------------------------===//
-
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdarg>

@@ -1,5 +1,4 @@
-//===- placing.cpp - lld gives the sections of the front their places ------===//
-
+// lld gives the sections of the front their places.
 #include "lld/placing.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"

@@ -1,4 +1,4 @@
-//===- placing.h - lld gives the sections of the front their places --------===//
+// lld gives the sections of the front their places.
 //
 // For each pattern of a script lld asks about all sections, and then sorts those that match. Our
 // patterns are answered by the address of a section's name. lld does all of this in one thread.
@@ -6,9 +6,6 @@
 // In a large link, another thread picks out the sections that may belong to the front while lld
 // collects garbage, and sorts them. lld then goes through these alone. In other links the first of
 // our patterns is asked about every section, and so tells which sections the others will get.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "lld/section_list.h"

@@ -1,5 +1,4 @@
-//===- rest_order.cpp - lld's own orders, for what is outside of the front -===//
-
+// lld's own orders, for what is outside of the front.
 #include "lld/rest_order.h"
 #include "lld/section_list.h"
 #include "llvm/ADT/STLExtras.h"

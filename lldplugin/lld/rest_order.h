@@ -1,4 +1,4 @@
-//===- rest_order.h - lld's own orders, for what is outside of the front ---===//
+// lld's own orders, for what is outside of the front.
 //
 // lld can order sections by itself: those that call each other most often lie together (the call
 // graph of PGO builds), or those that the same starts use, or that compress well (balanced
@@ -8,9 +8,6 @@
 //
 // An order is a map of lld's sections, whose type is lld's secret. The front is known by the
 // addresses of names (FrontLink).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_link.h"

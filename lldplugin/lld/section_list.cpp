@@ -1,5 +1,4 @@
-//===- section_list.cpp - lld's list of all sections -----------------------===//
-
+// lld's list of all sections.
 #include "lld/section_list.h"
 #include <malloc.h>
 #include <utility>

@@ -1,4 +1,4 @@
-//===- section_list.h - lld's list of all sections -------------------------===//
+// lld's list of all sections.
 //
 // For each pattern of a script lld goes through all sections of the link: 9 ms of 900 in a large
 // link, for each of the front's patterns. While lld places the front, its list has only the
@@ -6,9 +6,6 @@
 //
 // Only time depends on this. The list is recognized by how it grows, and used only if it is long,
 // and if lld has only added to it since; otherwise lld keeps it.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,4 +1,4 @@
-//===- found_names.h - which finds of a name are meant ---------------------===//
+// Which finds of a name are meant.
 //
 // A name of the profile may be found many times in a link: many objects have local functions of the
 // same name, and several clones may replace a function. The rules, for each entry by itself:
@@ -13,9 +13,6 @@
 //   4. All equally good symbols count; if they are not exact, the first 128 in the order of the
 //      link. Copies of one global symbol (COMDAT) are one. An entry for which several count is
 //      reported as ambiguous.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/name_parts.h"

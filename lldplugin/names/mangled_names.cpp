@@ -1,4 +1,4 @@
-//===- mangled_names.cpp - the changing parts of mangled names -------------===//
+// The changing parts of mangled names.
 //
 // A class's name may look like a variant (`_ZN2C13runEv`), or like an ABI tag (`_ZN3fB1xEv`). So
 // LLVM parses the name, and its parser reports where it meets a variant or a tag. Printing the name
@@ -11,9 +11,6 @@
 // name. Later parts refer to earlier ones by offset (`B` and a number), so the offsets change with
 // the hashes. One pass goes through a name, and over identifiers (a length, and that number of
 // bytes) in one step. Demangling would take time that doubles with every reference back.
-//
-//===----------------------------------------------------------------------===//
-
 #include "names/mangled_names.h"
 #include "names/name_parts.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,12 +1,9 @@
-//===- mangled_names.h - the changing parts of C++ and Rust names ----------===//
+// The changing parts of C++ and Rust names.
 //
 // A compiler emits a C++ constructor up to three times, for complete objects and for bases, often
 // as two names of one section. The optimizer decides which of them a program has. Rust's names have
 // hashes of their crates, which are new in every build. libc++ puts its version and its mode into
 // the ABI tags of all its inline functions. Without such parts a name is *stable*.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"

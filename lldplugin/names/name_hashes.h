@@ -1,11 +1,8 @@
-//===- name_hashes.h - rules out quickly that a name is in a set -----------===//
+// Rules out quickly that a name is in a set.
 //
 // A link has millions of symbols, and hardly any is in the set that is looked up. Looking a name up
 // begins with its hash, so each is hashed once. A bitmap that stays in the cache rules a name out
 // with one load; a hash table would cost a cache miss.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/name_parts.h"

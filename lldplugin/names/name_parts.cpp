@@ -1,4 +1,4 @@
-//===- name_parts.cpp - how compilers change a function's name -------------===//
+// How compilers change a function's name.
 //
 // Suffixes and the compilers that make them:
 //
@@ -19,9 +19,6 @@
 //
 // Any other suffix belongs to the name (`f.avx2` is another function than `f`, and
 // `_GLOBAL__sub_I_main.cpp` has its name from a file), and so do numbers behind it (`f._omp_fn.1`).
-//
-//===----------------------------------------------------------------------===//
-
 #include "names/name_parts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

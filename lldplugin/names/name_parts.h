@@ -1,4 +1,4 @@
-//===- name_parts.h - how compilers change a function's name ---------------===//
+// How compilers change a function's name.
 //
 // A profile outlives the build it was recorded from. The next build may clone or split a function
 // or make it local, and change its suffix (`f.isra.0`, `f.llvm.1234`, `f.cold`). It may emit
@@ -8,9 +8,6 @@
 //
 // Only these two files have such rules. They are part of the meaning of a startup profile: a name
 // that they find today has to be found next year, so rules may be added, not removed.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

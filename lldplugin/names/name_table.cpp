@@ -1,5 +1,4 @@
-//===- name_table.cpp - looks the names of a link up in a profile ----------===//
-
+// Looks the names of a link up in a profile.
 #include "names/name_table.h"
 #include "names/mangled_names.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- name_table.h - looks the names of a link up in a profile ------------===//
+// Looks the names of a link up in a profile.
 //
 // The link has millions of names, the profile thousands. So the profile is kept in a table, by the
 // parts of names that later builds share (name_parts.h), and each name of the link is looked up in
@@ -7,9 +7,6 @@
 // Stable names (mangled_names.h) cost a thousand times as much as hashes. So they are compared in a
 // second pass through the link, for the entries that the first one did not find, and made of those
 // names that begin like one of these entries.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/name_hashes.h"

@@ -1,5 +1,4 @@
-//===- front_account.cpp - what became of a front in its link --------------===//
-
+// What became of a front in its link.
 #include "plan/front_account.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>

@@ -1,11 +1,8 @@
-//===- front_account.h - what became of a front in its link ----------------===//
+// What became of a front in its link.
 //
 // A plan has sections that the link drops, or cannot move. This notes which sections the linker
 // asks about and places, and counts at the end what the front has, and what was found of the
 // profile.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/placement.h"

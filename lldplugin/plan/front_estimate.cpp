@@ -1,5 +1,4 @@
-//===- front_estimate.cpp - whether a front is worth having ----------------===//
-
+// Whether a front is worth having.
 #include "plan/front_estimate.h"
 #include "cold_start/io_model.h"
 #include "plan/linked_sections.h"

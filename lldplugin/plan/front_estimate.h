@@ -1,4 +1,4 @@
-//===- front_estimate.h - whether a front is worth having ------------------===//
+// Whether a front is worth having.
 //
 // A front makes a large program start with a tenth of the reads. A small one, or one that touches
 // nearly all it has, or a table here and there, may have to read more with a front than without: it
@@ -7,9 +7,6 @@
 // So before a file is written, both are started in the model of the kernel (start_model.h): the one
 // with the front, and the one that the linker would write without. Neither is there yet. Where all
 // would lie is calculated from the sizes of the input sections, which is accurate to a few pages.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cold_start/start_model.h"

@@ -1,5 +1,4 @@
-//===- front_link.cpp - one link with a front ------------------------------===//
-
+// One link with a front.
 #include "plan/front_link.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"

@@ -1,11 +1,8 @@
-//===- front_link.h - one link with a front --------------------------------===//
+// One link with a front.
 //
 // What a linker with fronts does inside a link: it gathers the input objects, plans the front once
 // all are known, places sections by the plan (placement.h), and gives an account of what came of it
 // (front_account.h). The script is made of the plan as well.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_account.h"

@@ -1,5 +1,4 @@
-//===- front_note.cpp - the note that says where a file's front is ---------===//
-
+// The note that says where a file's front is.
 #include "plan/front_note.h"
 #include "elf/elf_file.h"
 #include "frontload_note.h"

@@ -1,11 +1,8 @@
-//===- front_note.h - the note that says where a file's front is -----------===//
+// The note that says where a file's front is.
 //
 // The prefetch code has to find the front from the file alone: a note has its place
 // (instrument/format/frontload_note.h). The linker lays out a note that is among its inputs, so it
 // gets an object with a blank note, which is filled in in the output.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/linked_file.h"

@@ -1,5 +1,4 @@
-//===- front_report.cpp - what was placed in a front, as JSON --------------===//
-
+// What was placed in a front, as JSON.
 #include "plan/front_report.h"
 #include "program/staged_files.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,4 +1,4 @@
-//===- front_report.h - what was placed in a front, as JSON ----------------===//
+// What was placed in a front, as JSON.
 //
 // The report of --front-report=FILE, for people and for scripts that guard a build. Schema
 // "frontload-front-report/1":
@@ -33,9 +33,6 @@
 //             what the two are alike (docs/names.md), "ambiguous": whether there are several,
 //             "found": [their names here]}]}; names have the escapes of a startup profile, so that
 //             no two of them look the same
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_estimate.h"

@@ -1,5 +1,4 @@
-//===- front_script.cpp - the linker script that lays out a front ----------===//
-
+// The linker script that lays out a front.
 #include "plan/front_script.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,11 +1,8 @@
-//===- front_script.h - the linker script that lays out a front ------------===//
+// The linker script that lays out a front.
 //
 // lld keeps its own layout, with all its rules about RELRO, TLS and orphans; a small script adds
 // only what a front needs. A full SECTIONS script would have to repeat those rules, and get them
 // wrong for some of the ways to link (-static, -static-pie and -z now broke).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

@@ -1,5 +1,4 @@
-//===- linear_segments.cpp - segments without gaps -------------------------===//
-
+// Segments without gaps.
 #include "plan/linear_segments.h"
 #include "elf/elf_file.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,13 +1,10 @@
-//===- linear_segments.h - segments without gaps ---------------------------===//
+// Segments without gaps.
 //
 // A segment that is larger in memory than in the file has the kernel clear the rest of its last
 // page, for which it has to read that page before the program runs a single instruction. In a
 // linear file (front_script.h) the file has room for all that is in memory before .bss, filled with
 // zeros. So the program headers can include these zeros, and the kernel clears nothing. Segments
 // that are then one in memory become one: each is a system call for the loader.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,5 +1,4 @@
-//===- linked_sections.cpp - the sections of a link, before it is written --===//
-
+// The sections of a link, before it is written.
 #include "plan/linked_sections.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/ELF.h"

@@ -1,10 +1,7 @@
-//===- linked_sections.h - the sections of a link, before it is written ----===//
+// The sections of a link, before it is written.
 //
 // Where each section will lie in the output, with a front and without: as much as the section
 // headers of the inputs and the plan tell.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_link.h"

@@ -1,5 +1,4 @@
-//===- other_script.cpp - what linker scripts of others say ----------------===//
-
+// What linker scripts of others say.
 #include "plan/other_script.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,10 +1,7 @@
-//===- other_script.h - what linker scripts of others say ------------------===//
+// What linker scripts of others say.
 //
 // Most linker scripts that a link reads only name files, or give a few symbols their values; they
 // can be combined with a front. A script that places sections cannot.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,5 +1,4 @@
-//===- output_check.cpp - what must hold in a file with a front ------------===//
-
+// What must hold in a file with a front.
 #include "plan/output_check.h"
 #include "cold_start/io_model.h"
 #include "elf/elf_file.h"

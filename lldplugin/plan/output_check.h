@@ -1,10 +1,7 @@
-//===- output_check.h - what must hold in a file with a front --------------===//
+// What must hold in a file with a front.
 //
 // Moving sections can break a program in ways that its author's tests would not find at once. These
 // are the known ways. Each linked file is checked for them before it takes its place.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_note.h"

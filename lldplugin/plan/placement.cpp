@@ -1,5 +1,4 @@
-//===- placement.cpp - where each section of a front goes ------------------===//
-
+// Where each section of a front goes.
 #include "plan/placement.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/STLExtras.h"

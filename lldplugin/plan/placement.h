@@ -1,4 +1,4 @@
-//===- placement.h - where each section of a front goes --------------------===//
+// Where each section of a front goes.
 //
 // The startup set as a linker places it: each section has a pattern of the script (front_script.h),
 // and a place in it, in first-touch order.
@@ -6,9 +6,6 @@
 // A section is known by the address of its name in the mapped object, which is all that a linker
 // has in hand when it asks. Sections of one object that share the very name (all of .text, with
 // -ffunction-sections -fno-unique-section-names) therefore go together.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/name_hashes.h"

@@ -1,5 +1,4 @@
-//===- plain_windows.cpp - what a start reads without a front, at least ----===//
-
+// What a start reads without a front, at least.
 #include "plan/plain_windows.h"
 #include "cold_start/io_model.h"
 #include "plan/linked_sections.h"

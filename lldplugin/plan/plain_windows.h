@@ -1,10 +1,7 @@
-//===- plain_windows.h - what a start reads without a front, at least ------===//
+// What a start reads without a front, at least.
 //
 // Nearly all large links have a front that is far better for certain, and to see that takes running
 // sums. The others are tried start by start (front_estimate.h).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "plan/front_link.h"

@@ -1,5 +1,4 @@
-//===- match_summary.cpp - how much of a profile a link has found ----------===//
-
+// How much of a profile a link has found.
 #include "profile/match_summary.h"
 #include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"

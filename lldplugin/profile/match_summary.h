@@ -1,11 +1,8 @@
-//===- match_summary.h - how much of a profile a link has found ------------===//
+// How much of a profile a link has found.
 //
 // A profile rots: functions are renamed and removed, until half of its names are gone. So every
 // link reports how many names it has found and which are missing, and fails below a share that the
 // user can set.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "program/diagnostics.h"

@@ -1,5 +1,4 @@
-//===- profile_file.cpp - the file that a startup profile is read from -----===//
-
+// The file that a startup profile is read from.
 #include "profile/profile_file.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

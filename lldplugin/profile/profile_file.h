@@ -1,13 +1,10 @@
-//===- profile_file.h - the file that a startup profile is read from -------===//
+// The file that a startup profile is read from.
 //
 // Linkers take a profile by its path. All of them report its errors in the same words, before they
 // link.
 //
 // Build systems pass the same flags to every link. So one flag may name a folder of profiles, in
 // which each profile is named after its output: app.startup, libfoo.so.startup.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

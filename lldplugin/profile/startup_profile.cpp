@@ -1,10 +1,7 @@
-//===- startup_profile.cpp - reads a startup profile -----------------------===//
+// Reads a startup profile.
 //
 // Everything here is untrusted input. Each line is checked, and the first bad one ends the reading
 // with its number: a profile that is half understood would silently cost its user the front.
-//
-//===----------------------------------------------------------------------===//
-
 #include "profile/startup_profile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

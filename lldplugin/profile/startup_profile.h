@@ -1,10 +1,7 @@
-//===- startup_profile.h - reads a startup profile -------------------------===//
+// Reads a startup profile.
 //
 // A startup profile is the durable, name-based record of what a program touches while it starts.
 // The format is declared in scripts/frontload/profile/format.py; this is the reader for linkers.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/section_class.h"

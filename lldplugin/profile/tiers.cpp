@@ -1,5 +1,4 @@
-//===- tiers.cpp - the order of a profile's names --------------------------===//
-
+// The order of a profile's names.
 #include "profile/tiers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/BalancedPartitioning.h"

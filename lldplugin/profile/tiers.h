@@ -1,13 +1,10 @@
-//===- tiers.h - the order of a profile's names by how many runs touch them ===//
+// The order of a profile's names by how many runs touch them.
 //
 // A profile of many runs and scenarios has names that every run touched, names that most did, and
 // names that few did. These tiers lie one after the other, so that the names that every run needs
 // are densest, and the names that a start outside of the training likely needs come first. Of the
 // other names, those that the same runs touched lie together: each run then reads few places whole
 // instead of many in part.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

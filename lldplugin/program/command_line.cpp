@@ -1,5 +1,4 @@
-//===- command_line.cpp - how a linker's command line is read --------------===//
-
+// How a linker's command line is read.
 #include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"
 

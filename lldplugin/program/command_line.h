@@ -1,10 +1,7 @@
-//===- command_line.h - how a linker's command line is read ----------------===//
+// How a linker's command line is read.
 //
 // lld's own table of options is inside lld, and gold tells a plugin none of its own. These
 // functions read their command lines, by lld's rules.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,5 +1,4 @@
-//===- diagnostics.cpp - how a program says what is wrong ------------------===//
-
+// How a program says what is wrong.
 #include "program/diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>

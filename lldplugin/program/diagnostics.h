@@ -1,10 +1,7 @@
-//===- diagnostics.h - how a program says what is wrong, and how it ends ---===//
+// How a program says what is wrong, and how it ends.
 //
 // The programs of lldplugin and tools report in one form: a line that says what is wrong, and one
 // that says what to do. They end with the exit codes of the frontload command.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

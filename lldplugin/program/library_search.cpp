@@ -1,5 +1,4 @@
-//===- library_search.cpp - where a link finds its libraries ---------------===//
-
+// Where a link finds its libraries.
 #include "program/library_search.h"
 #include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,10 +1,7 @@
-//===- library_search.h - where a link finds its libraries -----------------===//
+// Where a link finds its libraries.
 //
 // A link names libraries as -lNAME. To see beforehand which file that is, this searches the folders
 // of the command line, as linkers do. Libraries of ours lie beside our programs.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

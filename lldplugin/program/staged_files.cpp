@@ -1,5 +1,4 @@
-//===- staged_files.cpp - files that take their places together ------------===//
-
+// Files that take their places together.
 #include "program/staged_files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

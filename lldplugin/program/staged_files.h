@@ -1,11 +1,8 @@
-//===- staged_files.h - files that take their places together --------------===//
+// Files that take their places together.
 //
 // A link writes its output and more, and learns only at its end whether they are good. Until then
 // each file has another name beside its own, and what was there before stays. So even a kill leaves
 // each file as it was or whole and new. An end that can be caught leaves no temporary file.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

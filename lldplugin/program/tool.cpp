@@ -1,5 +1,4 @@
-//===- tool.cpp - what programs with files on their command line share -----===//
-
+// What programs with files on their command line share.
 #include "program/tool.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,5 +1,4 @@
-//===- tool.h - what programs with files on their command line share -------===//
-
+// What programs with files on their command line share.
 #pragma once
 
 #include "program/diagnostics.h"

@@ -1,5 +1,4 @@
-//===- code_labels.cpp - code that a runtime finds between two labels ------===//
-
+// Code that a runtime finds between two labels.
 #include "startup_set/code_labels.h"
 #include "llvm/ADT/STLExtras.h"
 

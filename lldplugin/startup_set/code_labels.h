@@ -1,4 +1,4 @@
-//===- code_labels.h - code that a runtime finds between two labels --------===//
+// Code that a runtime finds between two labels.
 //
 // Some runtimes know their code by labels around it. Each module of OCaml has its code between
 // caml...code_begin and caml...code_end. From the first of these labels in memory to the last is
@@ -9,9 +9,6 @@
 // So the label at a module's beginning comes first in the front if any code of the module moves,
 // and the others keep their place: each interval still contains all that it contained. Code between
 // labels of an unknown runtime keeps its place.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "startup_set/object_scan.h"

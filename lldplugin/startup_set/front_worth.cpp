@@ -1,5 +1,4 @@
-//===- front_worth.cpp - which sections are worth a place in the front -----===//
-
+// Which sections are worth a place in the front.
 #include "startup_set/front_worth.h"
 #include "cold_start/io_model.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,11 +1,8 @@
-//===- front_worth.h - which sections are worth a place in the front -------===//
+// Which sections are worth a place in the front.
 //
 // A profile may name large tables with few touched bytes, and sections that few runs touched. A
 // section does not belong in the front if reading it there costs more than an occasional fault
 // (io_model.h).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include <cstdint>

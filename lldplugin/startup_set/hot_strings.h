@@ -1,4 +1,4 @@
-//===- hot_strings.h - gathers the strings of startup in a merged section --===//
+// Gathers the strings of startup in a merged section.
 //
 // The linker merges the strings of all objects into one section, in which the strings that startup
 // reads are scattered: on cc1 165 KB of 2.4 MB. A linker that orders merged strings by a few
@@ -7,9 +7,6 @@
 // hot strings, and no string is split from its section, kept twice, or written by us.
 //
 // Strings are identified by their contents, which survive a relink, whatever their object is.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/name_hashes.h"

@@ -1,5 +1,4 @@
-//===- identical_code.cpp - finds code that the linker will fold -----------===//
-
+// Finds code that the linker will fold.
 #include "startup_set/identical_code.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"

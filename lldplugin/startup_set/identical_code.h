@@ -1,4 +1,4 @@
-//===- identical_code.h - finds code that the linker will fold -------------===//
+// Finds code that the linker will fold.
 //
 // With --icf a linker keeps one of several identical functions, not necessarily the one that a
 // profile names. So all functions that it folds with a startup function belong to the startup set:
@@ -12,9 +12,6 @@
 // equal, and relocations as far as an object tells. If the linker does not fold two sections after
 // all (they refer to local symbols that differ, or an address matters), both are placed, which
 // costs the size of one: for clang with --icf=safe 8 KB of 10 MB.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "startup_set/matches.h"

@@ -1,5 +1,4 @@
-//===- input_object.h - an object as a linker hands it over ----------------===//
-
+// An object as a linker hands it over.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

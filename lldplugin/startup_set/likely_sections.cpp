@@ -1,4 +1,4 @@
-//===- likely_sections.cpp - what other starts are likely to touch ---------===//
+// What other starts are likely to touch.
 //
 // The probability spreads from section to section: if `u` is touched with probability p(u), and
 // refers to n sections, it leads to each of them with probability follow * p(u) / n^damping. These
@@ -9,9 +9,6 @@
 // 588 if the direct callees are as many bytes in the order of the link. The numbers matter little:
 // a damping of 0.2 to 0.7, `follow` up to 0.95, 3 to 16 steps, and 200 bytes added to each size
 // stay within 5%. How much of a section's object is touched, as a factor, makes it worse.
-//
-//===----------------------------------------------------------------------===//
-
 #include "startup_set/likely_sections.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"

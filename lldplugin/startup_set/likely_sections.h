@@ -1,12 +1,9 @@
-//===- likely_sections.h - what other starts are likely to touch -----------===//
+// What other starts are likely to touch.
 //
 // A start that differs from the recorded ones first touches what these refer to: of the functions
 // that a C++ compilation runs beyond the profile of a C one, 36% are called directly by the
 // profile's functions, 83% within four steps. So each section that references lead to from the
 // startup set gets a probability, and the most likely ones follow the front, as its *tail*.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

@@ -1,5 +1,4 @@
-//===- linked_names.cpp - which sections of its inputs a linker has taken --===//
-
+// Which sections of its inputs a linker has taken.
 #include "startup_set/linked_names.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,10 +1,7 @@
-//===- linked_names.h - which sections of its inputs a linker has taken ----===//
+// Which sections of its inputs a linker has taken.
 //
 // A linker drops copies of inline functions, and takes few of the members of an archive. It tells
 // of its sections only by their names, whose addresses say which object has them.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/elf_object.h"

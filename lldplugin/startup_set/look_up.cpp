@@ -1,5 +1,4 @@
-//===- look_up.cpp - looks all symbols of a link up in a profile -----------===//
-
+// Looks all symbols of a link up in a profile.
 #include "startup_set/look_up.h"
 #include "startup_set/code_labels.h"
 #include "startup_set/unnamed_sections.h"

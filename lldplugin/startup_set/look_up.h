@@ -1,11 +1,8 @@
-//===- look_up.h - looks all symbols of a link up in a profile -------------===//
+// Looks all symbols of a link up in a profile.
 //
 // The first step looks up every symbol of every object in the profile (names/), and notes the
 // section that the symbol lies in. It notes the section, not the name, because the constructors C1
 // and C2 are aliases of each other, and their section is named after only one of them.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/name_table.h"

@@ -1,5 +1,4 @@
-//===- matches.cpp - which of the matches of a profile's names count -------===//
-
+// Which of the matches of a profile's names count.
 #include "startup_set/matches.h"
 #include "startup_set/front_worth.h"
 #include <tuple>

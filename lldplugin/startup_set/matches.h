@@ -1,10 +1,7 @@
-//===- matches.h - which of the matches of a profile's names count ---------===//
+// Which of the matches of a profile's names count.
 //
 // A name may have many matches (names/found_names.h decides which of them count), and a matched
 // section may not be worth a place in the front (front_worth.h).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

@@ -1,10 +1,7 @@
-//===- object_scan.h - one object of a link, and its finds -----------------===//
+// One object of a link, and its finds.
 //
 // Each step from a profile to a startup set visits all objects of a link in parallel, and leaves
 // here what later steps need.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/elf_object.h"

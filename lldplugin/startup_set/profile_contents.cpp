@@ -1,5 +1,4 @@
-//===- profile_contents.cpp - a profile's data, sections and strings -------===//
-
+// A profile's data, sections and strings.
 #include "startup_set/profile_contents.h"
 
 using namespace llvm;

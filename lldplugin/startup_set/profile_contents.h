@@ -1,10 +1,7 @@
-//===- profile_contents.h - a profile's data, sections and strings ---------===//
+// A profile's data, sections and strings.
 //
 // Recorded data need not be guessed; relocations find the rest. A profile records the objects of
 // sections, and some section names contain their owners.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

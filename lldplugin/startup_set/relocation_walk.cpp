@@ -1,5 +1,4 @@
-//===- relocation_walk.cpp - follows the startup set's references ----------===//
-
+// Follows the startup set's references.
 #include "startup_set/relocation_walk.h"
 #include "names/name_hashes.h"
 #include "startup_set/front_worth.h"

@@ -1,4 +1,4 @@
-//===- relocation_walk.h - follows the startup set's references ------------===//
+// Follows the startup set's references.
 //
 // A function trace does not record the data that functions read. Yet each constant outside of the
 // front costs a page, and a third of the constants (jump tables, literals, strings) have no symbol
@@ -11,9 +11,6 @@
 // On a 207 MB clang (bench/workloads/cc1) this takes the cold start from 97 major faults
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
 // more that is touched, but a megabyte that is not.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "startup_set/object_scan.h"

@@ -1,5 +1,4 @@
-//===- search.h - the rules of a search for a startup set, and its results -===//
-
+// The rules of a search for a startup set, and its results.
 #pragma once
 
 #include "profile/startup_profile.h"

@@ -1,10 +1,7 @@
-//===- share_work.h - a loop in several threads ----------------------------===//
+// A loop in several threads.
 //
 // LLVM's parallelFor uses all threads that the linker may have. If the linker itself works in one
 // of them, it sometimes loses its core, and the link waits for it.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

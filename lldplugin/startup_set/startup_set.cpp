@@ -1,4 +1,4 @@
-//===- startup_set.cpp - the input sections that a profile resolves to -----===//
+// The input sections that a profile resolves to.
 //
 // The steps: look up the symbols of all objects in the profile (look_up.h), decide which matches
 // count (matches.h), add code that the linker will fold with them (identical_code.h), follow
@@ -6,9 +6,6 @@
 //
 // This runs over all objects of a link, most of which the linker will not even extract from their
 // archives, so it must be quick: a few nanoseconds per symbol, and all in parallel.
-//
-//===----------------------------------------------------------------------===//
-
 #include "startup_set/startup_set.h"
 #include "profile/tiers.h"
 #include "startup_set/code_labels.h"

@@ -1,12 +1,9 @@
-//===- startup_set.h - the input sections that a profile resolves to -------===//
+// The input sections that a profile resolves to.
 //
 // A startup profile has names; a link places input sections. This step in between searches every
 // input object of a link for the startup set: the sections that contain the profile's names, and
 // the sections that they refer to, each with its rank in first-touch order. It also finds the
 // sections that are likely to be used next.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/found_names.h"

@@ -1,5 +1,4 @@
-//===- unnamed_sections.cpp - sections that no profile names ---------------===//
-
+// Sections that no profile names.
 #include "startup_set/unnamed_sections.h"
 #include "llvm/ADT/STLExtras.h"
 

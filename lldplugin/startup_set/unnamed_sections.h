@@ -1,13 +1,10 @@
-//===- unnamed_sections.h - sections that no profile names -----------------===//
+// Sections that no profile names.
 //
 // A front must not contain untouched data: a table of 40 MB that a run touches at one end, the 60
 // MB of a section with a name of its own. No profile names such sections, so this looks at every
 // section of the link. Writable data belongs in the front if the loader relocates it, or if the
 // front refers to it and it is small. Sections with names of their own, which a linker keeps
 // together, belong in it as a whole or not at all.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "startup_set/front_worth.h"

@@ -1,5 +1,4 @@
-//===- io_model_test.cpp - the costs of reading follow from the device -----===//
-
+// The costs of reading follow from the device.
 #include "cold_start/io_model.h"
 #include "gtest/gtest.h"
 

@@ -1,5 +1,4 @@
-//===- additions.cpp - the flags that frontload-cc adds to a call ----------===//
-
+// The flags that frontload-cc adds to a call.
 #include "cc/additions.h"
 #include "cc/gcc_lto.h"
 #include "cc/other_linker.h"

@@ -1,11 +1,8 @@
-//===- additions.h - the flags that frontload-cc adds to a call ------------===//
+// The flags that frontload-cc adds to a call.
 //
 // A front needs ld.frontload and its layout. If a build has chosen another linker for one of its
 // programs, that program gets what this linker can do (other_linker.h). If the build has a layout
 // of its own, the program is linked as without frontload-cc.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cc/compiler.h"

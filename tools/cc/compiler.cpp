@@ -1,5 +1,4 @@
-//===- compiler.cpp - which of the words is the compiler -------------------===//
-
+// Which of the words is the compiler.
 #include "cc/compiler.h"
 #include "base/execute.h"
 #include "llvm/ADT/STLExtras.h"

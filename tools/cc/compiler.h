@@ -1,10 +1,7 @@
-//===- compiler.h - which of the words is the compiler ---------------------===//
+// Which of the words is the compiler.
 //
 // frontload-cc stands before compilers of any name and version, or before other launchers. If a
 // caller can name only one program, frontload-cc stands alone.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

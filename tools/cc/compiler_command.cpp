@@ -1,5 +1,4 @@
-//===- compiler_command.cpp - parses a compiler's command line -------------===//
-
+// Parses a compiler's command line.
 #include "cc/compiler_command.h"
 #include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,10 +1,7 @@
-//===- compiler_command.h - parses a compiler's command line ---------------===//
+// Parses a compiler's command line.
 //
 // The command lines of gcc and clang are alike in all that matters here: whether they compile,
 // whether they link, and the linker's arguments.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "program/library_search.h"

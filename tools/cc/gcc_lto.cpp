@@ -1,11 +1,8 @@
-//===- gcc_lto.cpp - objects that only gcc's own linker plugin can read ----===//
+// Objects that only gcc's own linker plugin can read.
 //
 // The only code that reads ELF without LLVM's ELFFile, which would load two shared libraries:
 // frontload-cc, which starts once for each file of a build, would take 320,000 instructions instead
 // of 200,000.
-//
-//===----------------------------------------------------------------------===//
-
 #include "cc/gcc_lto.h"
 #include "elf/elf_file.h"
 #include "llvm/ADT/ArrayRef.h"

@@ -1,11 +1,8 @@
-//===- gcc_lto.h - objects that only gcc's own linker plugin can read ------===//
+// Objects that only gcc's own linker plugin can read.
 //
 // `gcc -flto -c` writes its view of the source, in sections named .gnu.lto_*, and no code: a linker
 // without gcc's plugin sees an empty object. With -ffat-lto-objects there is also code, and any
 // linker can link it. A build need not pass -flto at the link: gcc finds out.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

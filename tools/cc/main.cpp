@@ -1,11 +1,8 @@
-//===- main.cpp - frontload-cc, a compiler launcher ------------------------===//
+// frontload-cc, a compiler launcher.
 //
 // Stands before a compiler, as ccache does, and adds the arguments that a recording or a front
 // needs. Then it becomes that compiler: streams, exit code and signals are the compiler's, and a
 // call that neither makes code nor links is not changed by a byte.
-//
-//===----------------------------------------------------------------------===//
-
 #include "base/execute.h"
 #include "base/handed_on.h"
 #include "cc/additions.h"

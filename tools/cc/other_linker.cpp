@@ -1,5 +1,4 @@
-//===- other_linker.cpp - what another linker can do for a start -----------===//
-
+// What another linker can do for a start.
 #include "cc/other_linker.h"
 #include "frontload_or_empty.h"
 #include "profile/profile_file.h"

@@ -1,11 +1,8 @@
-//===- other_linker.h - what another linker can do for a start -------------===//
+// What another linker can do for a start.
 //
 // A build may have chosen mold, GNU ld, gold or an lld of its own. Such a link gets the order that
 // its linker can take, packed relative relocations if program and C library support them, and room
 // for a note, which frontload-cc fills in after the link.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cc/additions.h"

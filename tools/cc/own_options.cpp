@@ -1,5 +1,4 @@
-//===- own_options.cpp - the options of frontload-cc -----------------------===//
-
+// The options of frontload-cc.
 #include "cc/own_options.h"
 #include "profile/match_summary.h"
 #include "llvm/ADT/STLExtras.h"

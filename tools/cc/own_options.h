@@ -1,10 +1,7 @@
-//===- own_options.h - the options of frontload-cc -------------------------===//
+// The options of frontload-cc.
 //
 // The options stand before the compiler. Environment variables do the same for all calls of a build
 // that has no place for an option.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "program/diagnostics.h"

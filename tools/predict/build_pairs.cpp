@@ -1,5 +1,4 @@
-//===- build_pairs.cpp - pairs code and data of two builds without symbols -===//
-
+// Pairs code and data of two builds without symbols.
 #include "predict/build_pairs.h"
 #include "elf/elf_file.h"
 #include "llvm/ADT/STLExtras.h"

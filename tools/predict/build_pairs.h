@@ -1,4 +1,4 @@
-//===- build_pairs.h - pairs code and data of two builds without symbols ---===//
+// Pairs code and data of two builds without symbols.
 //
 // A function that was split by its basic blocks lies in two places, so an offset in it means
 // nothing. If both builds have maps of their blocks (elf/block_map.h), and the function has the
@@ -7,9 +7,6 @@
 // Jump tables, literals and merged strings have no symbols, so names do not find them in another
 // layout. But the same instruction of the same function, or the same relocated pointer, refers to
 // the same thing in both builds.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/block_map.h"

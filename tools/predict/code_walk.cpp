@@ -1,5 +1,4 @@
-//===- code_walk.cpp - what the code of a function may run, and refer to ---===//
-
+// What the code of a function may run, and refer to.
 #include "predict/code_walk.h"
 #include "base/disassembler.h"
 #include "llvm/ADT/BitVector.h"

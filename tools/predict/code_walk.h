@@ -1,4 +1,4 @@
-//===- code_walk.h - what the code of a function may run, and refer to -----===//
+// What the code of a function may run, and refer to.
 //
 // A profile often has nothing about how far a function ran. A linked file has no relocations from
 // code to constants, a third of which have no symbol. This follows the instructions from the entry
@@ -6,9 +6,6 @@
 //
 // A call of a function that no start enters is a dead end, as of an error path: the straight code
 // up to that call never ran.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/linked_file.h"

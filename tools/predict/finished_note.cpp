@@ -1,5 +1,4 @@
-//===- finished_note.cpp - the pages of a start, in the note of a program --===//
-
+// The pages of a start, in the note of a program.
 #include "predict/finished_note.h"
 #include "frontload_gaps.h"
 #include "frontload_note.h"

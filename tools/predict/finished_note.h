@@ -1,12 +1,9 @@
-//===- finished_note.h - the pages of a start, in the note of a program ----===//
+// The pages of a start, in the note of a program.
 //
 // A linker other than ld.frontload passes a blank note through (instrument/prefetch/note.c). After
 // the link, the parts of the file that a start touches are written into it. Nothing else in the
 // file changes, so its build-id, which the linker made over the blank note, still names its code,
 // and a debug file made before still fits.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/linked_file.h"

@@ -1,11 +1,8 @@
-//===- main.cpp - frontload-predict: the cost of a layout ------------------===//
+// frontload-predict: the cost of a layout.
 //
 // Predicts the cost of a layout without a cold machine, a slow device, or the right to use either:
 // the traces have the touches, the file their places, and the models the behavior of the kernel.
 // This file holds the command line.
-//
-//===----------------------------------------------------------------------===//
-
 #include "cold_start/io_model.h"
 #include "cold_start/program_loading.h"
 #include "predict/finished_note.h"

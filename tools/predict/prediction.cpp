@@ -1,5 +1,4 @@
-//===- prediction.cpp - the cold cost of a traced start --------------------===//
-
+// The cold cost of a traced start.
 #include "predict/prediction.h"
 #include "cold_start/program_loading.h"
 #include "elf/debug_file.h"

@@ -1,10 +1,7 @@
-//===- prediction.h - the cold cost of a traced start ----------------------===//
+// The cold cost of a traced start.
 //
 // Combines a trace, which has the touches of the program, the file, which has their places and the
 // work of the dynamic linker (program_loading.h), and the model of the kernel (start_model.h).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cold_start/start_model.h"

@@ -1,5 +1,4 @@
-//===- startup_pages.cpp - the pages of a file that a start touches --------===//
-
+// The pages of a file that a start touches.
 #include "predict/startup_pages.h"
 #include "cold_start/program_loading.h"
 #include "elf/elf_object.h"

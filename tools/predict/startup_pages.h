@@ -1,11 +1,8 @@
-//===- startup_pages.h - the pages of a file that a start touches ----------===//
+// The pages of a file that a start touches.
 //
 // The start of a build that was not recorded: headers, dynamic linking and relocation
 // (program_loading.h), then the entries of the profile in order, each function with the constants
 // that its code refers to (code_walk.h).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "profile/startup_profile.h"

@@ -1,5 +1,4 @@
-//===- symbol_map.cpp - finds touches of a trace in another build ----------===//
-
+// Finds touches of a trace in another build.
 #include "predict/symbol_map.h"
 #include "elf/elf_object.h"
 #include "frontload_trace.h"

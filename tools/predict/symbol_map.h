@@ -1,11 +1,8 @@
-//===- symbol_map.h - finds touches of a trace in another build ------------===//
+// Finds touches of a trace in another build.
 //
 // A trace has addresses of the build that was recorded. Another layout of the same program has the
 // same functions and data elsewhere, under the same names. Code of functions that were split is
 // found by their basic blocks, and data without a name by references to it (build_pairs.h).
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "predict/build_pairs.h"

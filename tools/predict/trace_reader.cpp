@@ -1,5 +1,4 @@
-//===- trace_reader.cpp - reads a trace -----------------------------------===//
-
+// Reads a trace.
 #include "predict/trace_reader.h"
 #include "frontload_trace.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,11 +1,8 @@
-//===- trace_reader.h - reads a trace -------------------------------------===//
+// Reads a trace.
 //
 // A trace is what one process recorded; instrument/format/frontload_trace.h declares the format.
 // This is the reader for programs that take the events one by one; profiles are made by
 // scripts/frontload/profile/trace.py, which reads the same.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -1,5 +1,4 @@
-//===- whole_start.cpp - the cost of a start with all of its files ---------===//
-
+// The cost of a start with all of its files.
 #include "predict/whole_start.h"
 #include "frontload_or_empty.h"
 #include "llvm/ADT/STLExtras.h"

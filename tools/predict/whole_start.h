@@ -1,11 +1,8 @@
-//===- whole_start.h - the cost of a start with all of its files -----------===//
+// The cost of a start with all of its files.
 //
 // A prefetch list says which pages of all files a start touches, in what order, and how. The model
 // of the kernel computes the cost of each file: as it is, with the list prefetched (frontload-run
 // --files), and if the file had a front.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "cold_start/start_model.h"

@@ -1,5 +1,4 @@
-//===- listed_symbols.cpp - names of the profile in a list of symbols ------===//
-
+// Names of the profile in a list of symbols.
 #include "resolve/listed_symbols.h"
 #include "names/name_table.h"
 #include "llvm/ADT/StringMap.h"

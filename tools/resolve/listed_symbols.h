@@ -1,4 +1,4 @@
-//===- listed_symbols.h - names of the profile in a list of symbols --------===//
+// Names of the profile in a list of symbols.
 //
 // Other programs read files that are not ELF, and list what they define: a text of lines
 //
@@ -7,9 +7,6 @@
 // with a zero byte after each field. OBJECT is the base name of the file, or archive(member).
 // BINDING is `local` or `global`. NAME is the symbol without the decoration of its file format.
 // Further fields are ignored.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "names/found_names.h"

@@ -1,10 +1,7 @@
-//===- main.cpp - frontload-resolve: finds names in a link -----------------===//
+// frontload-resolve: finds names in a link.
 //
 // Only names/ decides what a profile's names stand for. Through this program, the scripts use it
 // for links that need order files, and for linked programs. resolved_lines.h describes its output.
-//
-//===----------------------------------------------------------------------===//
-
 #include "elf/debug_file.h"
 #include "elf/elf_object.h"
 #include "profile/startup_profile.h"

@@ -1,5 +1,4 @@
-//===- resolved_lines.cpp - the output of frontload-resolve ----------------===//
-
+// The output of frontload-resolve.
 #include "resolve/resolved_lines.h"
 #include "elf/elf_object.h"
 #include "resolve/touched_blocks.h"

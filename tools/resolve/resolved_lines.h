@@ -1,4 +1,4 @@
-//===- resolved_lines.h - the output of frontload-resolve ------------------===//
+// The output of frontload-resolve.
 //
 // Lines of fields, separated by TAB. Names are escaped as in startup profiles. First
 //
@@ -51,9 +51,6 @@
 //     INDEX      in the object's table of sections
 //     NAMESAKES  how many sections of its name the objects have, outside of COMDAT groups
 //     TOTAL      the size of all of these, in bytes
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/block_map.h"

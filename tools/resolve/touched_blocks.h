@@ -1,10 +1,7 @@
-//===- touched_blocks.h - which blocks ran, by the code that was touched ---===//
+// Which blocks ran, by the code that was touched.
 //
 // A recorder records the first instruction that ran in each part of 4 bytes of code. Two blocks
 // that begin in one part share its single event.
-//
-//===----------------------------------------------------------------------===//
-
 #pragma once
 
 #include "elf/block_map.h"
