@@ -2,7 +2,8 @@
 
 --front=auto has no profile of the program. But libc, libstdc++ and Rust's std start alike in many
 programs that have them inside. So one small program of each language (bench/runtimes) is linked
-statically and recorded, and what it touches of these libraries is written down.
+statically and recorded, and what it touches of these libraries is written down. Strings are left
+out: the references of functions lead to them.
 """
 
 import argparse
@@ -61,15 +62,14 @@ def startup(source: Path, compiler: list[str], tools: Path, llvm: Path, folder: 
                           "-o", folder / "traces", "--", program])
     processes.check_call([tools / "frontload", "profile", "--quiet", folder / "traces",
                           "--map", link_map, "-o", made])
-    known, own = names_of_libraries(link_map, llvm), source.read_text()
+    known = names_of_libraries(link_map, llvm)
     lines = []
     for line in made.read_text().splitlines():
         match line.split("\t"):
-            case [_, "bss", *_]:  # which no file has
+            case ["string", *_] | [_, "bss", *_]:  # no file has .bss
                 pass
             case [kind, where, _, _, _, name, *file] if (
-                    name not in own if kind == "string"
-                    else file[0].startswith("lib") if file else name in known):
+                    file[0].startswith("lib") if file else name in known):
                 lines.append("\t".join([kind, where, "1", "+1", "-", name, *file]))
     return lines
 
