@@ -22,7 +22,6 @@ _NO_LABEL = "(no label)"
 def show(given: Sequence[str], *, lists_all: bool, json: str | None) -> None:
     """Prints what is in files, `json` being the file for a document of it. `lists_all`: with their
     entries."""
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import trace
 
     paths = trace.expand(given, code=EXIT_USAGE)

@@ -140,7 +140,6 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("{} in COMMAND needs --program PROGRAM")
     device = device_options.chosen(args)
     ready = ready_options.chosen(args, until=args.until)
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.auto import launched, own_libraries, programs, trial, verdict, workload
     from frontload.auto.link_sources import Search
     from frontload.auto.outcome import Plan

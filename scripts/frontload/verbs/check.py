@@ -87,7 +87,6 @@ class _Judged:
 
 
 def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.elf import file as elf
     from frontload.profile import coverage, front_report
     from frontload.profile import format as profile

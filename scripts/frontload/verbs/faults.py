@@ -54,7 +54,6 @@ def make_parser() -> Parser:
 @processes.unwinding_on_signals()
 def run(args: argparse.Namespace) -> int:
     device, ready = device_options.chosen(args), ready_options.of_recording(args)
-    # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
 
     with processes.unwinding_on_signals():

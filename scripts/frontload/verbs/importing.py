@@ -54,7 +54,6 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.importers import runs
     from frontload.profile import format as profile
     from frontload.profile import inputs, merge

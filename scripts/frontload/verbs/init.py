@@ -53,7 +53,6 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.auto import advice, build_folder, hindrances, programs
 
     ready = ready_options.chosen(args)

@@ -81,7 +81,6 @@ def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
     ready = ready_options.chosen(args, function=args.until)
     packages.require("measure")
-    # Imported here because numpy and scipy take most of a second, which --help need not pay.
     from frontload.measure import document, doubts, rounds, seen, table
     from frontload.measure.on_device import on_device
 

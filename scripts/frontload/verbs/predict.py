@@ -109,7 +109,6 @@ def run(args: argparse.Namespace) -> int:
         return _run_starts(args)
     if not args.traces:
         raise errors.Failure("no input", note="give traces, or prefetch lists")
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.measure import prediction
     from frontload.measure.prediction import Build
     from frontload.profile import trace

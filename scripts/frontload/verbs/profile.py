@@ -87,7 +87,6 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import format as profile
 
     result = _merged(args)

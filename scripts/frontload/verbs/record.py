@@ -83,7 +83,6 @@ def make_parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.recording import run as recording
 
     words = command(args)

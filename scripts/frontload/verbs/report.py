@@ -86,7 +86,6 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--until-..., --for and --tty are for starts that are recorded now, with "
                          "--variant")
     packages.require("report")
-    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import trace
     from frontload.reading import asked
     from frontload.report import model
