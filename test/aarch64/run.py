@@ -24,7 +24,6 @@ import xml.etree.ElementTree as xml
 from importlib.metadata import version
 from pathlib import Path
 
-import initramfs
 import kernel
 import tomllib
 
@@ -47,6 +46,16 @@ _TARGETS = ("frontload-trace", "frontload-exec", "frontload-run", "frontload_rt_
 _GIGABYTES = 6  # of the disk; what nobody writes takes no room
 _MACHINE = ["-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048", "-nographic",
             "-nodefaults", "-serial", "stdio", "-no-reboot"]
+# What a disk of this machine needs, and what is on it.
+_DRIVERS = ("virtio_mmio", "virtio_blk", "ext4", "crc32c_generic")
+_INIT = """#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs devtmpfs /dev
+# A kernel that was built for this has no use for modules.
+for module in /modules/*; do /bin/busybox insmod "$module" 2>/dev/null; done
+/bin/busybox mount -t ext4 /dev/vda /disk &&
+  exec /bin/busybox switch_root /disk /frontload/test/aarch64/init
+/bin/busybox poweroff -f
+"""
 
 
 def call(*command, **options) -> str:
@@ -132,11 +141,32 @@ def make_disk(root: Path, python: Path, build: Path, disk: Path, tests: list[str
          stderr=subprocess.STDOUT)
 
 
+def make_initramfs(root: Path, folder: Path) -> Path:
+    """The initial file system: what Debian's kernel, all of whose drivers are modules, needs before
+    it can mount a disk."""
+    base, archive = folder / "initial", folder / "initramfs"
+    shutil.rmtree(base, ignore_errors=True)
+    for name in ("bin", "dev", "disk", "modules"):
+        (base / name).mkdir(parents=True)
+    shutil.copy(root / "bin/busybox", base / "bin")
+    (base / "init").write_text(_INIT)
+    (base / "init").chmod(0o755)
+    (kernel_version,) = os.listdir(root / "lib/modules")
+    call("depmod", "-b", root, kernel_version)
+    shown = "".join(call("modprobe", "-d", root, "-S", kernel_version, "--show-depends", name)
+                    for name in _DRIVERS)
+    modules = [line.split()[1] for line in shown.splitlines() if line.startswith("insmod ")]
+    for number, module in enumerate(dict.fromkeys(modules)):
+        shutil.copy(module, base / f"modules/{number:02}-{Path(module).name}")
+    call("sh", "-c", 'cd "$1" && find . | cpio --create --format=newc --quiet >"$2"', "sh", base,
+         archive)
+    return archive
+
+
 def start(root: Path, image: Path, folder: Path, disk: Path) -> None:
     """Runs the machine until it turns itself off."""
-    initial = folder / "initramfs"
-    initial.write_bytes(initramfs.make(root, "/frontload/test/aarch64/init"))
-    command = ["qemu-system-aarch64", *_MACHINE, "-kernel", image, "-initrd", initial,
+    command = ["qemu-system-aarch64", *_MACHINE, "-kernel", image, "-initrd",
+               make_initramfs(root, folder),
                "-append", "console=ttyAMA0 quiet panic=-1",
                "-drive", f"file={disk},format=raw,if=none,id=disk,cache=unsafe",
                "-device", "virtio-blk-device,drive=disk"]
