@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from c_headers import HEADERS
 from places import ROOT
 
 INSTRUMENT = "-finstrument-functions"
@@ -10,21 +11,7 @@ INCLUDE = ROOT / "instrument/runtime/include"
 PROGRAMS = Path(__file__).parent / "programs"
 TRACER = Path(__file__).parent.parent / "tracer"
 # What programs begin with. NOT_RECORDED marks what a test does unseen.
-PRELUDE = """
-#include <errno.h>
-#include <fcntl.h>
-#include <frontload.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+PRELUDE = "#include <frontload.h>\n" + HEADERS + """
 #ifdef __clang__
 #define KEPT __attribute__((noinline))
 #define NOT_RECORDED __attribute__((no_instrument_function, no_sanitize("coverage")))

@@ -10,8 +10,6 @@ from kernel_filter import EPERM, RT_SIGPROCMASK, filter_system_calls
 TRAP = """
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 static volatile int handled;
 #ifdef IN_LIBRARY
@@ -112,7 +110,6 @@ def test_all_signals_are_blocked(cc, record):
     """A program that blocks all signals, also those of its C library, is recorded as any other, in
     a thread that it begins, too, and they stay blocked."""
     program = cc("""
-        #include <sys/syscall.h>
         NOT_RECORDED static uint64_t block_all(void) {
           const uint64_t all = ~UINT64_C(0);
           uint64_t before;
@@ -160,7 +157,6 @@ def test_handler_during_dlopen_of_musl(cc, record, tmp_path, known):
     other = cc("void from_other(void) {}", "-shared", "-fPIC", name="other.so", compiler=compiler,
                runtime=[])
     program = cc("#define IN_LIBRARY\n" + TRAP + """
-        #include <dlfcn.h>
         void early(void);
         int main(void) {
           if (KNOWN)

@@ -91,7 +91,6 @@ def test_threads_in_a_new_module(cc, plugin, record, tmp_path):
     for n in range(100):
         shutil.copy(library, tmp_path / f"lib{n}.so")
     program = cc(THREADED + """
-        #include <dlfcn.h>
         static void (*functions[100])(void);
         __attribute__((constructor)) static void open_all(void) {
           for (int i = 0; i < 100; ++i) {

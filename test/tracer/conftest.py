@@ -6,29 +6,11 @@ from pathlib import Path
 
 import abilities
 import pytest
+from c_headers import HEADERS
 from compiled import compile_to
 from traced import PROGRAMS, Recording
 
-PRELUDE = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <link.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+PRELUDE = "#define _GNU_SOURCE\n" + HEADERS + """
 #define STEP(name) __attribute__((noinline)) void name(void) { __asm__ volatile(""); }
 #define NOT_RECORDED
 #define READY() (puts("ready"), fflush(stdout))

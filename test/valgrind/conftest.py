@@ -8,27 +8,13 @@ from pathlib import Path
 
 import abilities
 import pytest
+from c_headers import HEADERS
 from compiled import compile_to
 
 sys.path.append(str(Path(__file__).parent.parent / "tracer"))  # the decoder is the same
 from recorded import Binary, Recording
 
-PRELUDE = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+PRELUDE = "#define _GNU_SOURCE\n" + HEADERS + """
 #define DATA __attribute__((aligned(16))) volatile int
 #define FUNCTION __attribute__((noinline, aligned(16))) void
 """

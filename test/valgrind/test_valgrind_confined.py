@@ -33,7 +33,6 @@ CONFINED = """
 FILTERS = """
     #include <linux/filter.h>
     #include <linux/seccomp.h>
-    #include <sys/prctl.h>
     #ifndef __NR_open
     #define __NR_open __NR_openat
     #endif

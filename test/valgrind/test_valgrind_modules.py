@@ -51,7 +51,6 @@ def test_modules_that_are_not_seen(library, compile, record, tmp_path):
 
 
 OPENER = """
-    #include <link.h>
     /* Calls the function, touches a granule of the data. Returns where the library is. */
     static void *use(void *library, int granule) {
       struct link_map *map;

@@ -100,7 +100,6 @@ def test_children(compile, record):
     """Children that are forked among threads, by vfork() or by posix_spawn() have traces of their
     own, and the program goes on when they have ended."""
     program = compile(r"""
-        #include <spawn.h>
         DATA my_before[4], my_forked[4], my_vforked[4], my_spawned[4], my_after[4];
         static volatile int stop;
         static void *turn(void *unused) {

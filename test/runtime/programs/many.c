@@ -10,8 +10,6 @@
  * At the end it prints how many descriptors are open. The tests' prelude comes before this. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 enum { COUNT = 30000, MIDDLE = 300 };
 BIG(30000)

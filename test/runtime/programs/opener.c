@@ -14,8 +14,6 @@
  *   spoil                gives its ELF header a nonsensical place of program headers
  *   limit                forbids itself more memory
  * The tests' prelude comes before this. */
-#include <dlfcn.h>
-#include <link.h>
 
 void __sanitizer_cov_store4(void *) __attribute__((weak));
 static struct link_map *library;
