@@ -168,6 +168,22 @@ def spawn():
 
 
 @pytest.fixture
+def tmpfs(run, tmp_path):
+    """tmpfs(options, name="tmpfs"): a new folder with a file system in memory, until the test
+    ends."""
+    with ExitStack() as stack:
+        def tmpfs(options, name="tmpfs"):
+            abilities.need("mounts")
+            folder = tmp_path / name
+            folder.mkdir()
+            run("mount", "-t", "tmpfs", "-o", options, "none", folder)
+            stack.callback(run, "umount", "-l", folder)
+            return folder
+
+        yield tmpfs
+
+
+@pytest.fixture
 def quota(run, tmp_path):
     """quota(kilobytes, full=False): a folder whose files together may have this size, or have it
     already."""

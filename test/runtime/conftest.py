@@ -3,12 +3,9 @@
 import os
 import subprocess
 import sys
-import tempfile
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import abilities
 import pytest
 from compiled import command_key, compile_to, compiled, kept
 from instrumented import COVERAGE, INCLUDE, INSTRUMENT, MANY, PRELUDE, PROGRAMS, TRACER
@@ -164,18 +161,3 @@ def many(archive) -> Path:
     """The program of programs/many.c."""
     return compiled("gcc", "-D_GNU_SOURCE", "-O1", "-I", INCLUDE, "many.c", archive, output="many",
                     sources={"many.c": MANY})
-
-
-@pytest.fixture
-def tmpfs(tmp_path):
-    """tmpfs(options): a small file system of its own, unmounted after the test."""
-    abilities.need("mounts")
-    with ExitStack() as stack:
-        def tmpfs(options):
-            folder = Path(tempfile.mkdtemp(dir=tmp_path))
-            subprocess.run(["mount", "-t", "tmpfs", "-o", options, "frontload-test", folder],
-                           check=True)
-            stack.callback(subprocess.run, ["umount", "-l", folder], check=True)
-            return folder
-
-        yield tmpfs

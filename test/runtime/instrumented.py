@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from c_headers import HEADERS
+from c_headers import FILTER_OPEN, HEADERS
 from places import ROOT
 
 INSTRUMENT = "-finstrument-functions"
@@ -26,7 +26,7 @@ PRELUDE = "#include <frontload.h>\n" + HEADERS + """
   void __cyg_profile_func_enter(void *, void *);                                             \\
   NOT_RECORDED static void enter(long number) { __cyg_profile_func_enter(big + number, 0); }
 """
-MANY = PRELUDE + (PROGRAMS / "many.c").read_text()
+MANY = PRELUDE + FILTER_OPEN + (PROGRAMS / "many.c").read_text()
 SMALL = """
 KEPT void touched(void) {}
 int main(void) {

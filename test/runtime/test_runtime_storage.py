@@ -181,7 +181,7 @@ def test_disk_full(record_many, run_unrecorded, tmpfs, traces, filters):
     assert not list(small.iterdir())
 
     traces.rmdir()
-    traces.symlink_to(tmpfs("size=400k"))
+    traces.symlink_to(tmpfs("size=400k", "traces on tmpfs"))
     count, recording = record_many(preexec_fn=denied(*filters))
     assert 4000 < count < COUNT and recording.result.stderr.count("\n") == 1
     assert recording.result.stderr.endswith(FULL)

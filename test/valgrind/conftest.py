@@ -100,22 +100,3 @@ def touches(record) -> Callable[..., list[str]]:
         return Binary(program).touches(recording.trace)
 
     return touches
-
-
-@pytest.fixture
-def small_disk(tmp_path, run) -> Callable[..., Path]:
-    """small_disk(name, options): mounts a file system of 16 KiB, or as the options say, on a new
-    folder."""
-    folders = []
-
-    def small_disk(name, options=""):
-        abilities.need("root", "mounts")
-        folder = tmp_path / name
-        folder.mkdir()
-        run("mount", "-t", "tmpfs", "-o", f"size=16k{options}", "none", folder)
-        folders.append(folder)
-        return folder
-
-    yield small_disk
-    for folder in folders:
-        run("umount", folder)

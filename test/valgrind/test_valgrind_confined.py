@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from abilities import needs
+from c_headers import FILTER_OPEN
 from recorded import Binary
 from trace_decoder import VALGRIND, decode
 
@@ -30,24 +31,10 @@ CONFINED = """
       }
       return WEXITSTATUS(status);
     }"""
-FILTERS = """
-    #include <linux/filter.h>
-    #include <linux/seccomp.h>
-    #ifndef __NR_open
-    #define __NR_open __NR_openat
-    #endif
+FILTERS = FILTER_OPEN + """
     static int confine(const char *unused) {
-      struct sock_filter steps[] = {
-          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 1, 0),
-          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_open, 0, 1),
-          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      };
-      struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
       (void)unused;
-      return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+      return filter_open(SECCOMP_RET_KILL_PROCESS);
     }"""
 ENTERS = """
     static int confine(const char *root) { return chroot(root) || chdir("/"); }"""

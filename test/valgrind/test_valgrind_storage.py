@@ -48,10 +48,10 @@ def test_file_size_limit(handles, compile, record):
     ("full", "", "cannot write the trace: No space left on device"),
     ("no more files", ",nr_inodes=2", "cannot create the trace: No space left on device"),
     ("read-only", ",ro", "cannot create the trace: Read-only file system")])
-def test_a_bad_disk(kind, options, said, program, record, small_disk, tmp_path):
+def test_a_bad_disk(kind, options, said, program, record, tmpfs, tmp_path):
     """A disk that is full from the start, or read-only: where that can be known, the program is not
     started; else there is one warning, and no file."""
-    folder = small_disk("program", options)
+    folder = tmpfs(f"size=16k{options}", "program")
     if kind != "read-only":
         with open(folder / "zeros", "wb", buffering=0) as zeros:
             zeros.write(bytes(1 << 20))

@@ -7,9 +7,8 @@
  *   kill         has itself killed if it opens a file after the middle
  *   descriptors  takes away its right to have more than three in the middle
  *   user         becomes another user in the middle
- * At the end it prints how many descriptors are open. The tests' prelude comes before this. */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+ * At the end it prints how many descriptors are open. The tests' prelude and
+ * filter_open() come before this. */
 
 enum { COUNT = 30000, MIDDLE = 300 };
 BIG(30000)
@@ -21,18 +20,6 @@ static void replace(const char *trace) {
   int fd = open(trace, O_WRONLY | O_CREAT, 0644);
   if (write(fd, "mine", 4) == 4)
     close(fd);
-}
-
-static void filter_open(unsigned action) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* the number of the system call */
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, action),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 int main(int argc, char **argv) {
