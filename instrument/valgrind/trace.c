@@ -12,7 +12,6 @@
 #include "base/error_text.h"
 #include "base/file_systems.h"
 #include "base/machine.h"
-#include "base/system_calls.h"
 #include "base/text.h"
 #include "messages.h"
 

@@ -3,7 +3,6 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ManagedStatic.h"
 
 using namespace llvm;
