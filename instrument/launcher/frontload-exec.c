@@ -10,7 +10,6 @@
  * figures cover all processes that it has started by then. These are then ended, as a person would
  * do it (process_tree.h). The command's exit status does not matter, and is reported as 0.
  */
-#define _GNU_SOURCE
 #include "base/execute.h"
 #include "base/exit_status.h"
 #include "base/handed_on.h"

@@ -9,7 +9,6 @@
  * --learn: the list is what earlier starts of the program have touched (learn.h). It is asked for
  * behind the program's front, and this start is watched.
  */
-#define _GNU_SOURCE
 #include "base/elf_start.h"
 #include "base/execute.h"
 #include "command_line.h"

@@ -1,5 +1,4 @@
 /* See known_starts.h. */
-#define _GNU_SOURCE
 #include "known_starts.h"
 
 #include "base/system_calls.h"

@@ -1,5 +1,4 @@
 /* See learn.h. */
-#define _GNU_SOURCE
 #include "learn.h"
 
 #include "base/elf_start.h"

@@ -1,5 +1,4 @@
 /* Hands on a command's output. */
-#define _GNU_SOURCE
 #include "ready.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* Looks processes up in /proc. */
-#define _GNU_SOURCE
 #include "process_tree.h"
 
 #include "clock.h"

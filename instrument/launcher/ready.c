@@ -1,5 +1,4 @@
 /* Polls for the awaited events every other millisecond. The result includes the cost of polling. */
-#define _GNU_SOURCE
 #include "ready.h"
 
 #include "clock.h"

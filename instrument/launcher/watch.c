@@ -1,5 +1,4 @@
 /* See watch.h. */
-#define _GNU_SOURCE
 #include "watch.h"
 
 #include "base/text.h"
