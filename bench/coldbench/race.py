@@ -21,7 +21,7 @@ from coldbench.variants import rows, workload
 from coldbench.variants.rows import Row
 from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
 
-WORKLOADS = ("cc1", "cc1-heldout", "postgresql", "cpython", "git", "wasm-tools")
+WORKLOADS = ("cc1", "postgresql", "cpython", "git", "wasm-tools")
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:

@@ -4,9 +4,8 @@
  * instrument/valgrind beside it), and scripts/frontload/profile/trace.py reads it. Only this header
  * declares the format. It is plain C because the runtime includes it and may use nothing else.
  *
- * A trace is a shared file mapping that is valid after every single store: a process that is killed
- * at any point leaves a readable trace. Nothing is written "at the end" but `failed`, which no
- * reader needs.
+ * A trace is a shared file mapping that is valid after every single store. A process killed at any
+ * point leaves a readable trace. Only `failed` is written at the end, and no reader needs it.
  *
  *   byte 0                      header, FRONTLOAD_TRACE_HEADER_SIZE bytes
  *   byte header_size + 16 * i   slot i of the stream, 16 bytes each, to the end of the file
@@ -19,11 +18,10 @@
  * thread was stopped between claiming the slot and filling it. A reader skips empty slots, and
  * stops at `next_slot` or at the end of the file, whichever comes first.
  *
- * A recorder that maps the file makes room for slots in whole pages, also as a hole that is larger
- * than all that it records, and may claim a slot before there is room for it. So a file of whole
- * 4096-byte pages may be shorter than its `next_slot` slots: the process ended in between, or there
- * was no more room (then `dropped_events` counts the lost events). Any other file that is
- * shorter was truncated.
+ * A recorder that maps the file makes room for slots in whole pages, which may be a large hole. It
+ * may claim a slot before there is room. So a file of whole 4096-byte pages may be shorter than its
+ * `next_slot` slots: the process ended in between, or room ran out. `dropped_events` then counts
+ * the lost events. Any other file that is shorter was truncated.
  *
  *   event record, one slot (kinds FUNCTION, DATA, BLOCK and CODE):
  *     u64  kind << 56 | address
@@ -58,19 +56,16 @@
  *   The module record may come after the first event that names it (two threads race). Two records
  *   may describe the same file (same build-id and path); readers unite them.
  *
- * A *run* is a process that has executed a program, and those that it has forked which have not
- * executed anything: the workers of a server are part of its start. They have traces of their own,
- * with the same number `run`. It is made from the time when the run was begun, so that no two runs
- * that anybody would put together have the same.
+ * A *run* is a process that has executed a program, with the forked ones that have not executed
+ * another: the workers of a server are part of its start. They have traces of their own, with the
+ * same number `run`. It is made from the time at which the run began, to be unique among runs.
  *
- * The *role* of a process is the user's word for what it does in a program that has several kinds
- * of process, as browsers do: --role, FRONTLOAD_ROLE or frontload_set_role() set it
- * (frontload_role.h defines which are valid). Nothing else of a command line or an environment is
- * in a trace.
+ * The *role* of a process is the user's word for its kind, as browsers have several. --role,
+ * FRONTLOAD_ROLE or frontload_set_role() set it (frontload_role.h defines which are valid). A trace
+ * has nothing else of a command line or an environment.
  *
- * Compatibility: a reader refuses a newer major version. Within a major version, a newer minor
- * version may add header fields in the reserved space, and record kinds of one slot, which a reader
- * skips.
+ * Compatibility: a reader refuses a newer major version. A newer minor version may add header
+ * fields in the reserved space, and record kinds of one slot, which a reader skips.
  */
 #pragma once
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import termios
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from frontload.base import console, errors, files
@@ -101,13 +102,18 @@ def test_names_are_escaped_on_a_terminal(monkeypatch, capfdbinary):
 
 
 def test_a_terminal_breaks_no_path(tmp_path):
-    """Messages are broken between words there; commands, which are indented, can be copied."""
+    """Messages are broken between words there, with paths as seen from the folder; commands, as a
+    shell reads them."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 30, 0, 0))
-    message, command = "frontload: note: see /a/path/that/is/whole", "     cmake -S /a -B /a/build"
+    message = f"frontload: note: {Path.cwd()}/x: see /a/path/that/is/whole"
+    command = errors.Command("     cmake -S /a 'two words' -B /a/build")
     with open(theirs, "w") as terminal, open(tmp_path / "file", "w") as file:
-        assert errors.folded(message, terminal) == "frontload: note: see\n  /a/path/that/is/whole"
-        assert errors.folded(command, terminal) == command
+        assert errors.folded(message, terminal) == (
+            "frontload: note: x: see\n  /a/path/that/is/whole")
+        assert errors.folded(command, terminal) == (
+            "     cmake -S /a 'two words' \\\n       -B /a/build")
+        assert errors.folded(f"{command}", terminal) == f"{command}"
         assert errors.folded(message, file) == message
     os.close(ours)
 

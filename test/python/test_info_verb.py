@@ -8,12 +8,12 @@ from frontload.machine import linkers
 
 
 def test_info_is_text_and_json(cli):
-    """Both forms name the same abilities; each thing that is missing has a remedy. The text says
-    first what to do, and has a terminal's width, but for paths."""
+    """Both forms name the same abilities; each thing that is missing has a remedy. The text ends
+    with what to do, and has a terminal's width, but for paths."""
     report = json.loads(cli("info", "--json=-").out)
     assert report["schema"] == "frontload-info/1"
     text = cli("info").out
-    assert text.startswith("Next: ")
+    assert "\nNext: " in text
     assert all(len(line) <= 80 for line in text.splitlines() if "/" not in line)
     for ability in report["abilities"]:
         assert ability["what"].split(" (")[0].split()[0] in text

@@ -6,7 +6,7 @@ NO_SOURCES = "Debian's static archives come without sources to compile"
 
 WORKLOAD = Workload(
     name="cc1",
-    title="clang 22 (C++): `cc1` compiles a hello world to an object",
+    title="clang 22 (C++): compiles a hello world to an object",
     variants=("default", "order", "order+relr", "front", "front+prefetch"),
     arguments=(
         "-triple", "x86_64-pc-linux-gnu", "-emit-obj", "-mrelocation-model", "pic", "-pic-level",

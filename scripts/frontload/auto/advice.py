@@ -14,7 +14,7 @@ from pathlib import Path
 
 from frontload.auto.asked_make import LIBTOOL_FOLDER
 from frontload.auto.build_folder import NAMES, Folder, Target
-from frontload.base import tools
+from frontload.base import errors, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.files import write_if_changed
 
@@ -433,5 +433,6 @@ def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
         write(f"{number}. {step.where}{':' if step.lines else ''}")
         for line in step.lines:
             for part in line.split("\n"):
-                write(f"     {part}")
+                text = f"     {part}"
+                write(text if step.file else errors.Command(text))
     write(f"the startup profile is {advice.profile}")

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,8 @@ from frontload.auto.linker_options import REPLACED
 from frontload.auto.outcome import Outcome, Plan, is_less
 from frontload.auto.own_libraries import SEARCHED
 from frontload.base import console, files
-from frontload.base.errors import count, folded, percent
+from frontload.base.console import say
+from frontload.base.errors import Command, count, percent
 from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
                      f"{report.front_size:,}")
         if commands := advice.build_with_sections(folder, plan.program, training):
             lines += ["to try that, in a copy (add other settings of yours):",
-                      *(f"     {each}" for each in commands)]
+                      *(Command(f"     {each}") for each in commands)]
     for each in outcome.hindrances:
         if each.remedy:
             lines.append(f"left out of the link: {each.option}: {each.why}; {each.remedy}"
@@ -141,11 +141,12 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
                      f"{_read_ahead(outcome.measurement)} KiB ahead; they do on devices that read "
                      "less ahead")
     lines += [f"missing: {each.what}: {each.why}; {each.remedy}" for each in outcome.missing]
-    lines.append("")
-    advice.show(folder, found, lines.append)
-    for line in (*lines, f"to start with, copy the profile of this trial there: {plan.profile}", "",
-                 sentence(plan, outcome)):
-        print(folded(line, sys.stdout))
+    if outcome.gain(plan) is not False:
+        lines.append("")
+        advice.show(folder, found, lines.append)
+        lines.append(f"to start with, copy the profile of this trial there: {plan.profile}")
+    for line in (*lines, "", sentence(plan, outcome)):
+        say(line)
 
 
 def _same(same: bool | None) -> str:

@@ -15,7 +15,7 @@ from itertools import count, zip_longest
 from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
-from frontload.base.errors import is_quiet, printable
+from frontload.base.errors import folded, is_quiet, nearby, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -84,6 +84,11 @@ def show(what: Table) -> None:
     Console(width=width, highlight=False).print(what)
 
 
+def say(line: str) -> None:
+    """Prints a line of text or a command on stdout."""
+    print(folded(line, sys.stdout))
+
+
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """Goes through the parts of a step. `total`: their number, if `items` has no length."""
     with steps(transient=True) as begin:
@@ -127,12 +132,12 @@ def steps(transient: bool = False) -> Iterator[Begin | None]:
 
         def begin(what: str, total: int | None = None) -> Callable[[str], None]:
             end()
-            step = shown.add_task(printable(what), total=total, what=printable(what), expected=0)
+            step = shown.add_task(nearby(what), total=total, what=nearby(what), expected=0)
             part = count()
 
             def advance(doing: str) -> None:
                 done, so_far = next(part), shown.tasks[-1].elapsed or 0
-                shown.update(step, completed=done, description=printable(doing), refresh=True,
+                shown.update(step, completed=done, description=nearby(doing), refresh=True,
                              expected=so_far / done * total if done and total else 0)
 
             return advance

@@ -6,6 +6,7 @@ it helps a second one, `frontload: note: <what to do>`. Verbs raise `Failure`; c
 
 import math
 import os
+import re
 import signal
 import sys
 import textwrap
@@ -73,14 +74,39 @@ def printable(text: str) -> str:
                    for c in text)
 
 
+class Command(str):
+    """An indented line for a shell, where a backslash may continue it."""
+
+
+def nearby(text: str) -> str:
+    """`printable`, with paths below the current folder as seen from there."""
+    try:
+        here = re.escape(printable(os.getcwd()))
+    except OSError:  # it is gone
+        here = ""
+    return re.sub(rf"(?<![^\s'\"])(?:{here}/)(?=\w)", "", printable(text)) if here.strip("/") else \
+        printable(text)
+
+
 def folded(line: str, stream: TextIO) -> str:
-    """`printable`, and for a terminal broken between words, so that paths stay whole. Commands are
-    indented, and stay in one line to be copied."""
+    """`printable`, and for a terminal broken between words, so that paths stay whole. An indented
+    line that is no command is a file's, and stays as it is."""
     text = printable(line)
-    if not stream.isatty() or text.startswith(" "):
+    is_command = isinstance(line, Command)
+    if not stream.isatty() or (text.startswith(" ") and not is_command):
         return text
-    return textwrap.fill(text, os.get_terminal_size(stream.fileno()).columns or 80,
-                         subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    width = os.get_terminal_size(stream.fileno()).columns or 80
+    if not is_command:
+        return textwrap.fill(nearby(line), width, subsequent_indent="  ", break_long_words=False,
+                             break_on_hyphens=False)
+    lines = [""]
+    for word in re.findall(r"\s*(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+", text):
+        if lines[-1].strip() and len(lines[-1] + word) + 2 > width:
+            lines[-1] += " \\"
+            lines.append(f"       {word.lstrip()}")
+        else:
+            lines[-1] += word
+    return "\n".join(lines)
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

@@ -1,12 +1,12 @@
 """The output of frontload measure: a table for each condition, and what being cold costs."""
 
 import math
-import sys
 from statistics import median
 from typing import TYPE_CHECKING
 
 from frontload.base import console
-from frontload.base.errors import count, folded, printable
+from frontload.base.console import say
+from frontload.base.errors import count, printable
 from frontload.machine.host import Host
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD
 from frontload.measure.measurement import Measurement
@@ -46,26 +46,22 @@ def print_report(measurement: Measurement) -> None:
     for line in (f"{machine(measurement)}.", "Counts are medians, MB are 10^6 bytes, times are "
                  "means with their 95% confidence interval. Ratios and differences are paired by "
                  "round."):
-        _say(line)
+        say(line)
     if plan.ready and plan.ready.can_be_seen:
         watching = median(run.sample.watching_us for run in measurement.runs)
-        _say(f"A start is over when the program {plan.ready}; to see that cost "
-             f"{watching / 1e3:.1f} ms of processor time beside it.")
+        say(f"A start is over when the program {plan.ready}; to see that cost "
+            f"{watching / 1e3:.1f} ms of processor time beside it.")
     if measurement.device:
         _print_device(measurement.device)
     for condition in plan.conditions:
         if condition == SELECTIVELY_COLD and plan.evict_seen:
-            _say("Selectively cold: the named files, and those that the runs were seen to read, "
-                 "were evicted.")
+            say("Selectively cold: the named files, and those that the runs were seen to read, "
+                "were evicted.")
         elif condition in _FROM:
-            _say(_FROM[condition])
+            say(_FROM[condition])
         _print_stayed(measurement, condition)
     for missing in measurement.missing:
-        _say(f"missing: {missing.what}: {missing.why}; {missing.remedy}")
-
-
-def _say(line: str) -> None:
-    print(folded(line, sys.stdout))
+        say(f"missing: {missing.what}: {missing.why}; {missing.remedy}")
 
 
 def machine(measurement: Measurement) -> str:
@@ -82,7 +78,7 @@ def machine(measurement: Measurement) -> str:
 
 def _print_device(device: OwnDevice) -> None:
     if device.latency_ms:
-        _say(f"On a file system of its own: {device.description}.")
+        say(f"On a file system of its own: {device.description}.")
         return
     limits = []
     if device.iops is not None:
@@ -90,12 +86,12 @@ def _print_device(device: OwnDevice) -> None:
     if device.bytes_per_second is not None:
         limits.append(f"{device.bytes_per_second / 1e6:g} MB")
     if not limits:
-        _say("On a loop device of its own, as fast as memory.")
+        say("On a loop device of its own, as fast as memory.")
         return
-    _say(f"On a loop device that the kernel ({device.throttle}) slows down to kind "
-         f"{device.name}: {' and '.join(limits)} per second.")
-    _say("The kernel lets the first tenth of a second through at once: a real device takes up to "
-         "that much longer.")
+    say(f"On a loop device that the kernel ({device.throttle}) slows down to kind "
+        f"{device.name}: {' and '.join(limits)} per second.")
+    say("The kernel lets the first tenth of a second through at once: a real device takes up to "
+        "that much longer.")
 
 
 def _processors(host: Host) -> str:
@@ -165,7 +161,7 @@ def _print_stayed(measurement: Measurement, condition: str) -> None:
                          for file in largest[:_MAX_SHOWN])
         if len(files) > _MAX_SHOWN:
             text += f" and {count(len(files) - _MAX_SHOWN, 'other file')}"
-        _say(f"Stayed in the page cache, because other processes use it: {text}.")
+        say(f"Stayed in the page cache, because other processes use it: {text}.")
 
 
 def _count(seen: dict[str, Figure], name: str) -> str:

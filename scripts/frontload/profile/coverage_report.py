@@ -4,6 +4,7 @@ import os
 from typing import TypedDict
 
 from frontload.base import console
+from frontload.base.console import say
 from frontload.base.errors import count, percent, printable
 from frontload.profile.coverage import Reason, Report
 from frontload.profile.startup_profile import Profile
@@ -36,25 +37,25 @@ def _shown(name: bytes) -> str:
 
 def show(binary: str, startup: Profile, report: Report) -> None:
     """A few lines, a table, and the first missing names for each reason."""
-    print(f"{printable(binary)}: {report.placed} of {count(report.names, 'name')} of "
-          f"{_shown(startup.program)} ({count(startup.recorded_runs(), 'run')}) in {report.place}: "
-          f"{percent(report.placed, report.names)}")
+    say(f"{binary}: {report.placed} of {count(report.names, 'name')} of "
+        f"{_shown(startup.program)} ({count(startup.recorded_runs(), 'run')}) in {report.place}: "
+        f"{percent(report.placed, report.names)}")
     noun = report.place.split()[-1]
-    print(f"{noun}: {report.front_size:,} of {os.path.getsize(binary):,} bytes, "
-          f"{_where(report)}; density {report.density:.3f}")
+    say(f"{noun}: {report.front_size:,} of {os.path.getsize(binary):,} bytes, "
+        f"{_where(report)}; density {report.density:.3f}")
     if report.ambiguous:
-        print(f"names that stand for several symbols: {count(report.ambiguous, 'name')}")
+        say(f"names that stand for several symbols: {count(report.ambiguous, 'name')}")
     if report.inexact:
-        print(f"found under the name they have now: {count(report.inexact, 'name')}")
+        say(f"found under the name they have now: {count(report.inexact, 'name')}")
     if report.not_sought:
-        print(f"not looked for, having no symbol: "
-              f"{count(report.not_sought, 'section or string', 'sections and strings')}")
+        say(f"not looked for, having no symbol: "
+            f"{count(report.not_sought, 'section or string', 'sections and strings')}")
     if report.faded:
-        print(f"not counted, as starts touch them no more and they are gone: "
-              f"{count(report.faded, 'name')}")
+        say(f"not counted, as starts touch them no more and they are gone: "
+            f"{count(report.faded, 'name')}")
     if report.inlined:
-        print(f"not counted, as only a build with hooks has them: "
-              f"{count(report.inlined, 'name')}")
+        say(f"not counted, as only a build with hooks has them: "
+            f"{count(report.inlined, 'name')}")
     table = console.table("class", "names", "present", f"in {noun}", "bytes", f"in {noun}",
                           numbers=range(1, 6))
     for name, found in report.classes.items():

@@ -17,13 +17,12 @@ and merge it:
     section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
-Line 1 is the magic and the major version: 6 if an entry is inlinable (see `touched`), otherwise 5
-if there are generations (see below) or an entry lists the kept runs that touched it (see `runs`),
-otherwise 4 if one has a spread (see `step`), otherwise 3 if one has a stretch (see `touched`),
-otherwise 2. Each version has what those before it have, so
-older profiles are read as they are. A reader refuses any other major version. Every line, including
-the last, ends in a newline, so a reader notices a file that was cut in the middle of a line. Empty
-lines and lines that start with `#` mean nothing.
+Line 1 is the magic and the major version, the lowest that has all that the profile needs. Version 3
+added stretches (see `touched`), 4 spreads (see `step`), 5 generations (see below) and the kept runs
+of an entry (see `runs`), 6 inlinable entries (see `touched`). Older profiles are read as they are.
+A reader refuses any other major version. Every line, including the last, ends in a newline, so a
+reader notices a file that was cut in the middle of a line. Empty lines and lines that start with
+`#` mean nothing.
 
 Any other line without a TAB is a header line, `key value` with one space between. All header lines
 stand before the first entry, and a reader ignores keys it does not know.
@@ -91,13 +90,13 @@ archive.
 
 A run is the sequence of the names it touched, each at its first touch. Octave 0 is position 0, and
 octave n the positions from 2^(n-1) to 2^n - 1. The rank of a name is its lowest position in the
-first octave that, with those before it, has a twentieth of its runs. So a few runs that went astray
-among many move nothing; and of few runs, the one that is soonest over finds what it needs together.
-(With the median run in place of the twentieth, one in eight generated programs had a short run that
-started more than 5% more slowly than without a front.) Positions by powers of two are what a front
-can tell apart: late names are in large company. Entries are sorted by rank, then by runs (most
-first), kind, class, name and file. Ranks are written as steps, so one new function changes one line
-and not all lines after it.
+first octave that, with those before it, has a twentieth of its runs. So a few odd runs among many
+move nothing. Of few runs, the shortest finds what it needs together. (With the median run in place
+of the twentieth, one in eight generated programs had a short run that started more than 5% more
+slowly than without a front.) A front can only distinguish positions by powers of two, because late
+names are in large company. Entries are sorted by rank, then by runs (most first), kind, class, name
+and file. Ranks are written as steps, so one new function changes one line and not all lines after
+it.
 
 Names are bytes, and never empty. Backslash, TAB, newline, the other control bytes (below 0x20, and
 0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`. The same
@@ -105,8 +104,8 @@ holds for `program`.
 
 Counts do not say whether the runs that touched one name also touched another. Kept runs do: what
 the same runs touch is laid out together, and a linker can tell what a run that was trained would
-read. Since they are those with the smallest ids, which are hashes, they are a sample of all runs
-that is the same whatever has been merged with what.
+read. They are those with the smallest ids, which are hashes: a sample of all runs that does not
+depend on the order of merges.
 
 Merging adds the runs, also those of each octave, and takes the lowest position in each octave, the
 most bytes and the most windows touched. A function is inlinable if it is in all. The stretch of
@@ -117,14 +116,13 @@ Merging is associative and commutative: the same traces give the same bytes in a
 partition into partial profiles.
 
 A *generation* is the runs of one build, or of one day, under its label (generations.py defines
-labels, and which of two is newer). A run of each generation counts as two runs of the
-generation before: of three generations, a run of the newest counts as four, and `9@2,0,1` are two
-such runs and one of the oldest. The header's `runs` and `data-runs` also count in this way, and so
-do the weights of kept runs. So what newer builds touch no more fades, and a reader who does not
-merge needs to know nothing of it, but that such a name may have gone from the program as well. How
-a name is touched, its rank, spread and bytes, comes from the newest generation that touched it,
-alone. Leaving out the oldest generations, with the names that only they touched, and merging may
-come in any order.
+labels, and which of two is newer). A run of each generation counts as two runs of the generation
+before: of three generations, a run of the newest counts as four, and `9@2,0,1` are two such runs
+and one of the oldest. The header's `runs` and `data-runs` also count in this way, and so do the
+weights of kept runs. So a name that newer builds no longer touch fades. It may also have gone from
+the program. How a name is touched, its rank, spread and bytes, comes from the newest generation
+that touched it, alone. Leaving out the oldest generations, with the names that only they touched,
+and merging may come in any order.
 """
 
 import functools

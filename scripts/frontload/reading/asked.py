@@ -14,7 +14,8 @@ from typing import NamedTuple, TypedDict
 
 from frontload.base import console
 from frontload.base.arrays import np
-from frontload.base.errors import Failure, count, percent, printable, warning
+from frontload.base.console import say
+from frontload.base.errors import Failure, count, percent, warning
 from frontload.base.intervals import columns
 from frontload.base.spans import Spans
 from frontload.elf import front
@@ -130,10 +131,11 @@ def show(found: Shares, names: int) -> None:
     console.show(table)
     for row in found["by"]:
         if row["by"] == LEARNT:
-            print(f"learnt by frontload-run --learn: {printable(row['list'] or '')}")
+            say(f"learnt by frontload-run --learn: {row['list'] or ''}")
     unasked = found["unasked_names"]
     if unasked or found["unasked_pages"]:
-        print(f"nothing asks for {count(len(unasked), 'name')} and "
-              f"{count(found['unasked_pages'], 'page')} of {found['pages']:,}"
-              + (": " if unasked else "") + ", ".join(map(printable, unasked[:_MAX_SHOWN]))
-              + (f", and {len(unasked) - _MAX_SHOWN} more" if len(unasked) > _MAX_SHOWN else ""))
+        say(
+            f"nothing asks for {count(len(unasked), 'name')} and "
+            f"{count(found['unasked_pages'], 'page')} of {found['pages']:,}"
+            + (": " if unasked else "") + ", ".join(unasked[:_MAX_SHOWN])
+            + (f", and {len(unasked) - _MAX_SHOWN} more" if len(unasked) > _MAX_SHOWN else ""))

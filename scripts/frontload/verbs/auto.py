@@ -193,11 +193,11 @@ def run(args: argparse.Namespace) -> int:
         os.replace(plan.output, program)
     if args.json:
         verdict.write_json(args.json, plan, outcome, replaced)
-    if args.json != STDOUT:
-        verdict.show(plan, outcome, replaced)
     if not good:
         for reason in verdict.reasons(plan, outcome):
             errors.error(reason)
         if args.in_place:
             errors.note(f"{program} was not replaced; the program with a front is {plan.output}")
+    if args.json != STDOUT:
+        verdict.show(plan, outcome, replaced)
     return EXIT_OK if good else EXIT_VERDICT

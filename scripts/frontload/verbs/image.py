@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from frontload.base import errors, files
+from frontload.base.console import say
 from frontload.base.errors import EXIT_OK
 from frontload.cli.arguments import add_json, file_only, percentage
 from frontload.cli.parser import Parser
@@ -104,12 +105,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json == files.STDOUT:
         return EXIT_OK
     if before:
-        print(f"before: {before / 1e6:.2f} MB")
-    print(f"{errors.printable(args.output)}: {made['bytes'] / 1e6:.2f} MB, "
-          f"{made['bytes'] / made['plain_bytes']:.3f} of the plain image; "
-          f"{errors.count(made['hot_files'], 'hot file')}")
+        say(f"before: {before / 1e6:.2f} MB")
+    say(f"{args.output}: {made['bytes'] / 1e6:.2f} MB, "
+        f"{made['bytes'] / made['plain_bytes']:.3f} of the plain image; "
+        f"{errors.count(made['hot_files'], 'hot file')}")
     if made["hot_bytes"] is not None:
-        print(f"a start reads {errors.count(made['hot_blocks'] or 0, 'block')} of "
-              f"{made['hot_bytes'] / 1e6:.2f} MB; {made['stored_bytes'] / 1e6:.2f} MB of these are "
-              "not decompressed")
+        say(f"a start reads {errors.count(made['hot_blocks'] or 0, 'block')} of "
+            f"{made['hot_bytes'] / 1e6:.2f} MB; {made['stored_bytes'] / 1e6:.2f} MB of these are "
+            "not decompressed")
     return EXIT_OK

@@ -80,8 +80,7 @@ def _show_machine(args: argparse.Namespace) -> None:
         }, indent=2)
     if args.json == files.STDOUT:
         return
-    print(_fill(f"Next: {_next(abilities, found)}"))
-    print("\nThis machine:")
+    print("This machine:")
     for ability in abilities:
         works = "yes" if ability.works else "no"
         print(_fill(f"{works:<4} {ability.what}: {ability.detail}", 2, 7))
@@ -95,6 +94,7 @@ def _show_machine(args: argparse.Namespace) -> None:
                 print(_fill(f"{linker.path}: {linker.version}", 6, 10))
     for family in WANTED_LINKERS.keys() - {linker.family for linker in found}:
         print(_fill(f"no ld.{family}: {WANTED_LINKERS[family]}", 2, 4))
+    print("\n" + _fill(f"Next: {_next(abilities, found)}"))
 
 
 def _next(abilities: list[machine.Ability], found: list[linkers.Linker]) -> str:

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 from frontload import __version__
 from frontload.base import console, errors, files
-from frontload.base.errors import EXIT_OK, Failure, printable
+from frontload.base.console import say
+from frontload.base.errors import EXIT_OK, Failure
 from frontload.cli import ready_options
 from frontload.cli.arguments import add_json
 from frontload.cli.parser import Parser
@@ -109,14 +110,14 @@ def _choose(given: str | None, folder, found) -> str:
 def _show(folder, found, output, looked, advised) -> None:
     from frontload.auto import advice, build_folder
 
-    _say(f"{folder.path}: {build_folder.NAMES[folder.system]}")
+    say(f"{folder.path}: {build_folder.NAMES[folder.system]}")
     for label, text in (("sources", folder.source), ("build folder", folder.build),
                         ("other build folders", ", ".join(folder.other_builds)),
                         ("generator", folder.generator),
                         ("compilers", ", ".join(f"{each.language}: {each.version or each.path}"
                                                 for each in folder.compilers))):
         if text:
-            _say(f"{label}: {text}")
+            say(f"{label}: {text}")
     if found:
         print()
         table = console.table("program", "bytes", "kind", "linked by", "compiled by", "names",
@@ -133,15 +134,11 @@ def _show(folder, found, output, looked, advised) -> None:
         if len(found) > _MAX_SHOWN:
             print(f"and {len(found) - _MAX_SHOWN} smaller ones (--json lists all)")
     elif not folder.targets:
-        _say("no program has been built there yet")
+        say("no program has been built there yet")
     print()
     for line in looked.lines():
-        _say(line)
+        say(line)
     print()
-    _say(f"for {output}:" if output else
-         f"for any {_ANY} of yours (--program can name one before it is built):")
-    advice.show(folder, advised, _say)
-
-
-def _say(text: str) -> None:
-    print(printable(text))
+    say(f"for {output}:" if output else
+        f"for any {_ANY} of yours (--program can name one before it is built):")
+    advice.show(folder, advised, console.say)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontload.base import console, errors, files
+from frontload.base.console import say
 from frontload.base.errors import EXIT_OK
 from frontload.cli import device_options
 from frontload.cli.arguments import add_json, bandwidth, count, named, positive, weighted
@@ -223,7 +224,7 @@ def _show_starts(document: "PredictedStarts") -> None:
                             f"{cost['read_bytes'] / 1e6:.1f}", f"{cost['requests']:,}",
                             f"{cost['seconds']:.3f}", f"{times:.1f}")
     console.show(table)
-    print("seconds are the device's; a front is predicted as the touched pages side by side")
+    say("seconds are the device's; a front is predicted as the touched pages side by side")
     first = document["devices"][0]["name"]
     several = len(document["lists"]) > 1
     table = console.table(
@@ -242,8 +243,8 @@ def _show_starts(document: "PredictedStarts") -> None:
             f"{planning.gain(ways, planning.BOTH):.3f}")
     console.show(table)
     if len(document["files"]) > _MAX_FILES:
-        print(f"and {errors.count(len(document['files']) - _MAX_FILES, 'other file')}; these "
-              f"figures are for {first}")
+        say(f"and {errors.count(len(document['files']) - _MAX_FILES, 'other file')}; these "
+            f"figures are for {first}")
 
 
 def _device_options(args: argparse.Namespace, disks: Iterable[str]) -> list[str]:
@@ -292,17 +293,17 @@ def _show(document: "Prediction") -> None:
                   if "blocks" in figures else ["", ""] * has_images), f"{seconds:.3f}",
                 *([f"{times:.1f}" if position and times else ""] if is_compared else []))
     console.show(table)
-    print("seconds are the device's" + ", with decompression" * has_images + (
+    say("seconds are the device's" + ", with decompression" * has_images + (
         ", and a warm start's" if document["warm_seconds"] else
         "; --warm-seconds adds those of the processor"))
     for device in document["devices"]:
-        print(f"{device['name']}: {device['description']}, "
-              f"{device['read_ahead_kib']} KiB read ahead")
+        say(f"{device['name']}: {device['description']}, "
+            f"{device['read_ahead_kib']} KiB read ahead")
     for variant in document["variants"]:
         if variant["way"] != "as_it_is":
             continue  # the same touches
         mine = [each for each in document["predictions"] if each["variant"] == variant["name"]]
         touches, missing = (sum(each[key] for each in mine) for key in ("touches", "missing"))
         if missing:
-            print(f"{errors.printable(variant['name'])}: left out, because it is not there: "
-                  f"{errors.percent(missing, touches)} of what was touched")
+            say(f"{variant['name']}: left out, because it is not there: "
+                f"{errors.percent(missing, touches)} of what was touched")
