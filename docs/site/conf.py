@@ -28,6 +28,8 @@ exclude_patterns = [path.name for path in ROOT.iterdir() if path.name not in PAG
 # The anchors that code-hosting services make of headings: links to them are checked.
 myst_heading_anchors = 4
 nitpicky = True
+# Blocks that name no language are the output of programs.
+highlight_language = "none"
 # Code with … in it is colored as far as that can be.
 suppress_warnings = ["misc.highlighting_failure"]
 # Options begin with two hyphens, which are not to become a dash.

@@ -62,7 +62,7 @@ def test_a_program_that_is_read_here_and_there_gets_a_front(tmp_path, link, star
     for page in (40, 60, 20, 80, 10):
         writer.major(0, page * PAGE, pages=4)
     said = sentences(writer)["front"]
-    assert "5 separate stretches by 5 major faults, and 2 of 5 reads went backwards" in said["text"]
+    assert "5 separate extents by 5 major faults, and 2 of 5 reads went backwards" in said["text"]
     assert said["gain"] == {"major_faults": None, "read_bytes": None}
     trace = TraceWriter().module(1, str(program.path), program.build_id)
     trace.event(program.addresses["main"] // 16 * 16, kind=CODE)

@@ -31,7 +31,7 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
     found = []
     met = label(runs)
     if met.endswith("not verified"):
-        found.append("nobody knows whether the pages were in the cache, or what was read: the "
+        found.append("unknown: whether the pages were in the cache, and what was read: the "
                      "kernel tells only the file's owner; measure a copy, or as root")
     elif met != runs[0].condition:
         most = max(sum(state.before.resident_pages for state in run.files.values()

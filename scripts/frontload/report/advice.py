@@ -60,7 +60,7 @@ def front(start: Start) -> Iterator[Sentence]:
     seen = start.events
     mine = (seen.file == start.main) & seen.of(READ)
     reads, backward = int(mine.sum()), int((mine & seen.backward).sum())
-    evidence = (f"{file.name} was read in {len(read):,} separate stretches by {faults:,} major "
+    evidence = (f"{file.name} was read in {len(read):,} separate extents by {faults:,} major "
                 f"faults" + (f", and {backward:,} of {reads:,} reads went backwards" if reads
                              else ""))
     how = "make a startup profile (frontload record, frontload profile) and link with ld.frontload"

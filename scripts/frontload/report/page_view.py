@@ -32,7 +32,7 @@ _FIGURES: tuple[tuple[Figure, str, str, Callable], ...] = (
     ("major_faults", "major faults", "times the program stopped until the device had answered",
      text.number),
     ("read_bytes", "read", "of all files, from the device into the page cache", text.byte_count),
-    ("read_runs", "stretches read", "contiguous pages; each is a seek on a disk", text.number),
+    ("read_runs", "extents read", "contiguous pages; each is a seek on a disk", text.number),
     ("backward_reads", "reads backwards",
      "reads that begin before the previous read of the same file", text.number),
     ("requests", "requests", "what the device was asked for", text.number),
