@@ -1,10 +1,12 @@
 """With pyelftools alone, as `pip install frontload` leaves it, most verbs do the same work; the
-others name the extra that they need."""
+others name what they need."""
 
 import sys
 
 import pytest
 from abilities import needs
+from frontload.base import packages
+from frontload.base.errors import Failure
 from small_programs import SOURCE
 from trace_writer import CODE, DATA, TraceWriter
 
@@ -87,10 +89,24 @@ def test_recording(link, lacking, tmp_path):
     assert "Traceback" not in lacking("init", code=None).stderr
 
 
-@pytest.mark.parametrize(("extra", "args"), [
-    ("measure", ["measure", "--", "true"]), ("report", ["report", "x.json", "-o", "x.html"])])
-def test_the_extra_is_named(lacking, extra, args):
-    """Before any work, with pip's words and Debian's."""
+@pytest.mark.parametrize("args", [["measure", "--", "true"], ["report", "x.json", "-o", "x.html"]])
+def test_what_is_missing_is_named(lacking, args):
+    """Before any work, and as a command for the environment that lacks it."""
     said = lacking(*args, code=2).stderr
-    assert "has no Python packages numpy, " in said
-    assert f"pip install 'frontload[{extra}]'" in said and "apt-get install python3-numpy" in said
+    assert "has no Python packages numpy, " in said and " install " in said
+
+
+@pytest.mark.parametrize(("prefix", "has_pip", "remedy"), [
+    ("pipx", True, "pipx inject frontload pyelftools numpy"),
+    ("venv", True, f"{sys.executable} -m pip install pyelftools numpy"),
+    ("venv", False, f"uv pip install --python {sys.executable} pyelftools numpy"),
+    (None, True, "on Debian: apt-get install python3-numpy python3-pydantic; elsewhere: pip ")])
+def test_the_remedy_is_for_this_environment(monkeypatch, tmp_path, prefix, has_pip, remedy):
+    (tmp_path / "pipx").mkdir()
+    (tmp_path / "pipx/pipx_metadata.json").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / prefix) if prefix else sys.base_prefix)
+    monkeypatch.setattr("importlib.util.find_spec",
+                        lambda name: (name == "pip" and has_pip) or None)
+    with pytest.raises(Failure) as raised:
+        packages.require("report")
+    assert remedy in raised.value.note

@@ -1,8 +1,8 @@
 """The Python packages that verbs need, and the remedy where one is missing.
 
-All verbs need pyelftools. measure and report need large packages, which pip installs as extras
-(pyproject.toml): `pip install 'frontload[measure]'`. A missing package would show up late, even
-after work was done, so we look for them before we load what uses them.
+All verbs need pyelftools. measure and report need large packages, the extras of pyproject.toml. A
+missing package would show up late, even after work was done, so we look for them before we load
+what uses them.
 `python3 -m frontload.base.packages` imports what all verbs need: builds use it to test a Python.
 """
 
@@ -34,19 +34,30 @@ def require(extra: str = BASE) -> None:
     names = [_PACKAGES[module] for module in missing(extra)]
     if not names:
         return
-    root = Path(__file__).resolve().parents[2]
-    if root.name == "python" and root.parent.name == "frontload":
-        # An installed command finds a virtual environment there by itself (scripts/frontload.in).
-        venv = root.parent / "venv"
-        wanted = " ".join(_PACKAGES[module][0] for module in (*_MODULES[BASE], *_MODULES[extra]))
-        elsewhere = f"elsewhere: python3 -m venv {venv} && {venv}/bin/pip install {wanted}"
-    else:
-        elsewhere = f"elsewhere: pip install 'frontload{f'[{extra}]' if extra else ''}'"
     raise Failure(
         f"{sys.executable}: has no Python {'package' if len(names) == 1 else 'packages'} "
         + ", ".join(name for name, _ in names),
-        note=f"on Debian: apt-get install {' '.join(name for _, name in names)}; {elsewhere}; or "
-        "set FRONTLOAD_PYTHON to a Python that has them")
+        note=f"{_remedy(extra, [package for _, package in names])}; or set FRONTLOAD_PYTHON to a "
+        "Python that has them")
+
+
+def _remedy(extra: str, debian: list[str]) -> str:
+    """What installs an extra where this Python runs: an environment of pipx, of pip or of uv, an
+    unpacked installation, or a system's Python."""
+    wanted = " ".join(_PACKAGES[module][0] for module in (*_MODULES[BASE], *_MODULES[extra]))
+    root = Path(__file__).resolve().parents[2]
+    if Path(sys.prefix, "pipx_metadata.json").exists():
+        return f"pipx inject frontload {wanted}"
+    if sys.prefix != sys.base_prefix:
+        pip = (f"{sys.executable} -m pip install" if importlib.util.find_spec("pip") else
+               f"uv pip install --python {sys.executable}")
+        return f"{pip} {wanted}"
+    elsewhere = f"pip install {wanted}"
+    if root.name == "python" and root.parent.name == "frontload":
+        # An installed command finds a virtual environment there by itself (scripts/frontload.in).
+        venv = root.parent / "venv"
+        elsewhere = f"python3 -m venv {venv} && {venv}/bin/{elsewhere}"
+    return f"on Debian: apt-get install {' '.join(debian)}; elsewhere: {elsewhere}"
 
 
 if __name__ == "__main__":
