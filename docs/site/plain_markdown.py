@@ -23,6 +23,7 @@ from sphinx.transforms import SphinxTransform
 
 _HEADING = re.compile(r"## (.+)")
 _ENTRY = re.compile(r"(?P<indent> *)[*-] \[(?P<title>[^]]+)\]\((?P<path>[^)#]+\.md)\)")
+_PROSE = 24  # characters
 _FIGURE = re.compile(r"[\d\u2014].{,29}")
 
 
@@ -113,7 +114,7 @@ class Pictures(SphinxTransform):
 
 
 class Figures(SphinxTransform):
-    """Cells of tables that hold a figure or three are not broken into lines."""
+    """Cells of tables that hold a figure or three are not broken into lines; prose has room."""
 
     default_priority = 400
 
@@ -121,6 +122,8 @@ class Figures(SphinxTransform):
         for cell in self.document.findall(nodes.entry):
             if _FIGURE.fullmatch(cell.astext()):
                 cell["classes"].append("figure")
+            elif len(cell.astext()) > _PROSE:
+                cell["classes"].append("prose")
 
 
 class Folders(SphinxTransform):

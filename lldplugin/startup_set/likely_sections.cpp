@@ -16,6 +16,7 @@
 #include <cmath>
 
 using namespace llvm;
+using namespace llvm::object;
 
 namespace frontload {
 

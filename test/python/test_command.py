@@ -118,6 +118,14 @@ def test_a_terminal_breaks_no_path(tmp_path):
     os.close(ours)
 
 
+@pytest.mark.parametrize(("columns", "shown"), [(80, "libc.so.6"), (120, "/usr/lib/libc.so.6")])
+def test_a_table_has_room_for_paths(monkeypatch, columns, shown):
+    assert console.path("/usr/lib/libc.so.6") == "/usr/lib/libc.so.6"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((columns, 24)))
+    assert console.path("/usr/lib/libc.so.6") == shown
+
+
 def test_progress_is_for_terminals(link, tmp_path):
     """A progress bar is drawn on a terminal only, without colour if NO_COLOR is set."""
     trace = link().trace(tmp_path / "t", "main")

@@ -29,7 +29,7 @@ def readme_rows(workloads: Sequence[dict]) -> list[str]:
 
 def table(workloads: Sequence[dict]) -> str:
     """All programs, by how many other startups they were trained with."""
-    lines = [page.table_row(["program", "startups", "no front", "`--front=auto`", "1", "2", "4",
+    lines = [page.table_row(["program", "startups", "no front", "none", "1", "2", "4",
                              "8", "itself", "area"]),
              page.table_row(["---", *["---:"] * 9])]
     found = {workload["name"]: workload for workload in workloads}

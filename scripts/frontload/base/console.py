@@ -7,6 +7,7 @@ is loaded only when a table or progress is shown.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -72,6 +73,12 @@ def add_row(to: Table, *cells: object, style: str | None = None) -> None:
     from rich.text import Text
 
     to.add_row(*map(Text, texts), style=style)
+
+
+def path(whole: str) -> str:
+    """A path for a cell: on a narrow terminal its last part, which is not broken there."""
+    is_narrow = sys.stdout.isatty() and os.get_terminal_size(sys.stdout.fileno()).columns < 120
+    return os.path.basename(whole) if is_narrow else whole
 
 
 def show(what: Table) -> None:

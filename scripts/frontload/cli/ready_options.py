@@ -23,8 +23,8 @@ def add(parser: argparse.ArgumentParser) -> None:
                         help="give the program a terminal of its own, without input, for editors "
                         "and the like")
     group = parser.add_argument_group(
-        "programs that do not end: startup ends at the first of these events; the program is then "
-        "ended by SIGTERM, and by SIGKILL after five seconds")
+        "programs that do not end", "Startup ends at the first of these events. The program is "
+        "then ended by SIGTERM, and by SIGKILL after five seconds.")
     group.add_argument("--until-listening", metavar="[ADDRESS:]PORT",
                        help="a process of the command listens there")
     group.add_argument("--until-output", metavar="TEXT",

@@ -141,7 +141,7 @@ def _show_list(document: "listing.Summary") -> None:
     table = console.table("file", "touched bytes", "in every run", "of bytes", "ranges",
                           numbers=range(1, 5))
     for file in document["files"][:_MAX_FILES]:
-        console.add_row(table, file["path"], f"{file['touched_bytes']:,}",
+        console.add_row(table, console.path(file["path"]), f"{file['touched_bytes']:,}",
                         f"{file['every_run_bytes']:,}", f"{file['size']:,}", f"{file['ranges']:,}")
     console.show(table)
     if len(document["files"]) > _MAX_FILES:

@@ -143,7 +143,7 @@ def _files(document: Document, seen: _Counts) -> list[tuple]:
         major, minor, filled = seen.of("file", number)
         if major or minor or filled:
             name, size = ("(no file, or one without a name)", None) if file is None \
-                else (file["path"], file["size"])
+                else (console.path(file["path"]), file["size"])
             found.append(((major, filled, major + minor),
                           (name, _kib(size), *seen.cells("file", number))))
     return [row for _, row in sorted(found, key=lambda each: each[0], reverse=True)]

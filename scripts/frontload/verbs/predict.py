@@ -235,7 +235,7 @@ def _show_starts(document: "PredictedStarts") -> None:
         ways = row["devices"][first]
         cost = ways[planning.AS_IT_IS]
         console.add_row(
-            table, row["path"], *([str(row["lists"])] if several else []),
+            table, console.path(row["path"]), *([str(row["lists"])] if several else []),
             f"{row['touched_bytes'] / 1e6:.2f}", f"{cost['read_bytes'] / 1e6:.2f}",
             f"{cost['major_faults']:,}", f"{cost['requests']:,}",
             f"{planning.gain(ways, planning.LIST):.3f}",
