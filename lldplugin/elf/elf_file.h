@@ -26,9 +26,10 @@ template <class F> void withElfType(llvm::StringRef bytes, F f) {
     little ? f.template operator()<ELF32LE>() : f.template operator()<ELF32BE>();
 }
 
-/// Writes `X(ELFT)` for each kind: the instances of a template that is defined in one file. Needs
-/// using namespace llvm::object.
-#define FRONTLOAD_FOR_EACH_ELF_TYPE(X) X(ELF32LE) X(ELF32BE) X(ELF64LE) X(ELF64BE)
+/// Writes `X(ELFT)` for each kind: the instances of a template that is defined in one file.
+#define FRONTLOAD_FOR_EACH_ELF_TYPE(X)                                                             \
+  X(llvm::object::ELF32LE)                                                                         \
+  X(llvm::object::ELF32BE) X(llvm::object::ELF64LE) X(llvm::object::ELF64BE)
 
 /// Calls `f` with LLVM's view of the ELF file in `bytes`, an ELFFile of one of the four kinds.
 /// Fails as `f` does, or if there is no such view.

@@ -16,7 +16,6 @@
 #include <cmath>
 
 using namespace llvm;
-using namespace llvm::object;
 
 namespace frontload {
 
