@@ -109,7 +109,7 @@ def draw_ways(read: dict[str, dict], ways: Sequence[str]) -> bytes:
                       size=7)
 
         for row, (name, strips) in enumerate(shown):
-            size = max(each.size for each in strips if each)
+            size = next(each.size for each in strips if each)
             axes.text(-0.012, row + 0.5, f"{name}\n{size / 1e6:.1f} MB", ha="right", va="center",
                       size=8)
             for number, each in enumerate(strips):
