@@ -145,8 +145,10 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
         lines.append("")
         advice.show(folder, found, lines.append)
         lines.append(f"to start with, copy the profile of this trial there: {plan.profile}")
-    for line in (*lines, "", sentence(plan, outcome)):
+    for line in (*lines, ""):
         say(line)
+    good = outcome.good(plan) and outcome.gain(plan)
+    say(sentence(plan, outcome), "bold green" if good else "bold yellow")
 
 
 def _same(same: bool | None) -> str:

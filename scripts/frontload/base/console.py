@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import count, zip_longest
 from operator import length_hint
@@ -91,9 +91,16 @@ def show(what: Table) -> None:
     Console(width=width, highlight=False).print(what)
 
 
-def say(line: str) -> None:
-    """Prints a line of text or a command on stdout."""
-    print(folded(line, sys.stdout))
+def say(line: str, style: str = "") -> None:
+    """Prints a line of text or a command on stdout; on a terminal in a style of rich."""
+    text = folded(line, sys.stdout)
+    if style and sys.stdout.isatty():
+        with suppress(ImportError):
+            from rich.console import Console
+            from rich.text import Text
+
+            return Console(highlight=False).print(Text(text, style), soft_wrap=True)
+    print(text)
 
 
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
