@@ -224,7 +224,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome,
             raise Failure(able.detail, note=f"{able.remedy}; or leave out --data")
         outcome.missing.append(Missing("the data that startup touches", able.detail, able.remedy))
         return False
-    diagnostics.step("recording data in valgrind, 40 times slower (--no-data leaves it out)")
+    diagnostics.step("recording data in valgrind, much slower (--no-data leaves it out)")
     try:
         for workload in plan.workloads:
             _one(workload, plain, recording.recorder(pattern, data=True, modules=_modules(plan),
