@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Literal, TypedDict, cast, get_args
 
 from frontload import __version__
-from frontload.base import tools
+from frontload.base import console, tools
 from frontload.base.arrays import np
 from frontload.base.errors import Failure
 from frontload.base.typed import NotRequired
@@ -116,7 +116,7 @@ def predict(builds: Sequence[Build], traces: Sequence[_Path], recorded: str, *,
         [device] = _listed([*below, "--blocks=-"])
         devices.append({**device, "name": name, "description": kinds.describe(name, device)})
     found = {build: _in_all(build, traces, recorded, options, images, decompression)
-             for build in builds}
+             for build in console.progress(builds, "predicting")}
     predictions: list[Prediction] = [
         {"variant": build.name, **each}
         for build, answer in found.items() for each in answer["predictions"]]
