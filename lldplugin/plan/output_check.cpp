@@ -113,14 +113,14 @@ static void addTail(Front &front, StringRef name, const Shdr &section, uint64_t 
     front.tail.push_back({section.sh_addr + in.begin, section.sh_addr + in.end});
 }
 
-void Front::limitTail(uint64_t bytes) {
+void Front::limitTail(uint64_t most) {
   std::vector<FileRange> kept;
   for (FileRange range : tail) {
     range.end =
-        std::min(range.end, alignDown(range.begin + bytes, deviceProfiles().front().pageBytes));
+        std::min(range.end, alignDown(range.begin + most, deviceProfiles().front().pageBytes));
     if (range.end <= range.begin || ranges.size() + kept.size() == FRONTLOAD_NOTE_FRONT_RANGES)
       break;
-    bytes -= range.size();
+    most -= range.size();
     kept.push_back(range);
   }
   tail = std::move(kept);

@@ -42,8 +42,9 @@ struct Front {
 
   /// How many bytes are to be read.
   uint64_t read() const { return totalSize(ranges); }
-  /// Leaves so many bytes of the tail, in whole pages, and no more ranges than a note has room for.
-  void limitTail(uint64_t bytes);
+  /// Leaves at most `most` bytes of the tail, in whole pages, and no more ranges than a note has
+  /// room for.
+  void limitTail(uint64_t most);
   /// Whether enough of these are unnamed for a warning: a quarter, and more than a window.
   bool isMostlyUnnamed() const { return unnamed > windowBytes && unnamed > read() / 4; }
 };
