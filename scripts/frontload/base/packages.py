@@ -44,7 +44,8 @@ def require(extra: str = BASE) -> None:
 def _remedy(extra: str, debian: list[str]) -> str:
     """What installs an extra where this Python runs: an environment of pipx, of pip or of uv, an
     unpacked installation, or a system's Python."""
-    wanted = " ".join(_PACKAGES[module][0] for module in (*_MODULES[BASE], *_MODULES[extra]))
+    modules = dict.fromkeys((*_MODULES[BASE], *_MODULES[extra]))
+    wanted = " ".join(_PACKAGES[module][0] for module in modules)
     root = Path(__file__).resolve().parents[2]
     if Path(sys.prefix, "pipx_metadata.json").exists():
         return f"pipx inject frontload {wanted}"
