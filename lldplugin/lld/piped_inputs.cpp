@@ -4,7 +4,6 @@
 // left in the pipe of a shell's <(command) or of /dev/stdin. So this process keeps what pipes and
 // terminals give, in memory, and each later open gets the same again. lld opens some of its inputs
 // by functions that are deep in LLVM, which may be a shared library, and all of them by open().
-
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
