@@ -14,8 +14,11 @@ namespace frontload {
 
 /// SQUASHFS_DEVBLK_SIZE: squashfs_bio_read() reads whole sectors of this size.
 static constexpr uint64_t squashfsSector = 1024;
-/// BLK_MAX_SEGMENTS of include/linux/blkdev.h: compressed bytes are read into single pages.
+/// BLK_MAX_SEGMENTS of include/linux/blkdev.h: compressed bytes are read into single pages. Pages
+/// that happen to lie side by side are one piece, so there may be fewer requests.
 static constexpr uint64_t maxPieces = 128;
+/// EROFS's index has two bytes for each 4 KiB of a file (Z_EROFS_ADVISE_COMPACTED_2B).
+static constexpr uint64_t erofsIndexPage = 4096, erofsIndexed = erofsIndexPage / 2 * 4096;
 
 static bool isSound(const std::vector<uint64_t> &row, uint64_t end) {
   return row.size() == 4 && row[0] >= end && row[1] > row[0] && row[2] <= INT64_MAX &&
@@ -61,7 +64,10 @@ Expected<ImageBlocks> readImageBlocks(StringRef text) {
 }
 
 ImageReader::ImageReader(const ImageBlocks &blocks, uint64_t bytesOfPage)
-    : image(blocks), pageBytes(bytesOfPage), states(blocks.blocks.size()) {}
+    : image(blocks), pageBytes(bytesOfPage), states(blocks.blocks.size()),
+      isIndexRead(blocks.blocks.empty() ? 1 : blocks.blocks.back().end / erofsIndexed + 1) {
+  isIndexRead.front() = true; // with the inode, before the start
+}
 
 size_t ImageReader::find(uint64_t page) const {
   auto found = partition_point(
@@ -74,8 +80,20 @@ uint64_t ImageReader::blockEnd(uint64_t page) const {
   return block == states.size() ? page + 1 : divideCeil(image.blocks[block].end, pageBytes);
 }
 
+/// z_erofs_map_blocks_iter() waits for each page of the index (erofs_bread()).
+void ImageReader::readIndex(const ImageBlock &block) {
+  if (image.format != ImageBlocks::Erofs && image.format != ImageBlocks::ErofsWhole)
+    return;
+  for (uint64_t at = block.begin / erofsIndexed; at <= (block.end - 1) / erofsIndexed; ++at) {
+    totals.requests += !isIndexRead[at];
+    totals.bytesRead += isIndexRead[at] ? 0 : erofsIndexPage;
+    isIndexRead[at] = true;
+  }
+}
+
 void ImageReader::fetch(size_t number, uint64_t submission) {
   const ImageBlock &block = image.blocks[number];
+  readIndex(block);
   uint64_t begin = block.place, end = block.place + block.bytes;
   if (image.format == ImageBlocks::Squashfs) {
     begin = alignDown(begin, squashfsSector);

@@ -67,10 +67,12 @@ private:
 
   size_t find(uint64_t page) const;
   void fetch(size_t block, uint64_t submission);
+  void readIndex(const ImageBlock &block);
 
   const ImageBlocks &image;
   const uint64_t pageBytes;
   std::vector<State> states;
+  std::vector<bool> isIndexRead; // by page of the index of EROFS
   uint64_t lastSubmission = 0, requestEnd = 0, requestPages = 0;
   BlockCounts totals;
 };

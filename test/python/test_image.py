@@ -83,9 +83,9 @@ def unpacked(image: Path, *options) -> dict:
         shutil.rmtree(to)
 
 
-def mounted(image: Path) -> dict:
+def mounted(image: Path, *mount: str) -> dict:
     (at := image.with_suffix(".mounted")).mkdir(exist_ok=True)
-    subprocess.run(["mount", "-o", "loop,ro", image, at], check=True)
+    subprocess.run([*(mount or ("mount", "-o", "loop,ro")), image, at], check=True)
     try:
         return contents(at)
     finally:
@@ -125,6 +125,8 @@ def test_the_contents_are_those_of_the_folder(folder, tmp_path, compressor):
     assert unpacked(image) == contents(folder)
     if not lacking("loop-devices"):
         assert mounted(image) == contents(folder)
+    if not lacking("image:squashfuse"):
+        assert mounted(image, "squashfuse") == contents(folder)
 
 
 def test_only_touched_blocks_are_stored(folder, tmp_path):

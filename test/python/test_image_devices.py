@@ -67,7 +67,7 @@ def trace(tmp_path, program):
                  "erofs:deflate:64K", "erofs:zstd:64K", "btrfs:zstd")])
 @needs("loop-devices", "quiet-page-cache", "kernel>=6.17")
 def test_the_kernel_reads_what_was_predicted(frontload, tools, run, program, trace, name):
-    """EROFS and btrfs also read a page or two of their own tables."""
+    """btrfs also reads nodes of its trees, if others dropped all caches meanwhile."""
     predicted = json.loads(frontload("predict", f"--device={name}", "--json=-", trace).stdout)
     figures = predicted["variants"][0]["devices"][name]
     faults, read, requests = json.loads(run(
@@ -75,7 +75,7 @@ def test_the_kernel_reads_what_was_predicted(frontload, tools, run, program, tra
             "PYTHONPATH": os.pathsep.join([*sys.path, str(BENCH)])}).stdout)
     assert figures["major_faults"] == pytest.approx(faults, rel=0.05, abs=1)
     assert figures["read_bytes"] == pytest.approx(read, rel=0.05, abs=16384)
-    assert figures["requests"] == pytest.approx(requests, rel=0.1, abs=4)
+    assert figures["requests"] == pytest.approx(requests, rel=0.1, abs=6)
     assert figures["decompressed_bytes"] > read and figures["blocks"] > 1
 
 

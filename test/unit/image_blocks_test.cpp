@@ -75,6 +75,19 @@ TEST(ImageBlocks, ErofsDecompressesAsFarAsItIsNeeded) {
   EXPECT_EQ(counts.bytesRead, 2 * 656u);
 }
 
+// Of a file of 20 MiB, the index has three pages, the first with the inode.
+TEST(ImageBlocks, ErofsReadsItsIndex) {
+  ImageBlocks image{ImageBlocks::Erofs, 0, 0, {}};
+  for (uint64_t begin = 0; begin < 20 << 20; begin += 1 << 20)
+    image.blocks.push_back({begin, begin + (1 << 20), begin / 8, page});
+  ImageReader reader(image, page);
+  for (uint64_t place : {1, 9, 10, 7, 19})
+    reader.read((place << 20) / page, place);
+  EXPECT_EQ(reader.counts().touched, 5u);
+  EXPECT_EQ(reader.counts().requests, 5u + 2);
+  EXPECT_EQ(reader.counts().bytesRead, 7 * page);
+}
+
 // The page that a window ends with has the beginning of another block, which is read for it alone.
 TEST(ImageBlocks, ErofsWindowsEndWithABlockUnlessOfLz4) {
   InImage file(ImageBlocks::ErofsWhole, 16);
