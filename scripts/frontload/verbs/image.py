@@ -14,8 +14,8 @@ DESCRIPTION = """\
 Pack FOLDER into a compressed image from which a known start has little to decompress. In such an
 image, a touched page costs a whole block, and processor time on any device. With prefetch lists, or
 with the fronts of the files in FOLDER, the image has the touched files first, in the order of first
-touch, and their touched blocks uncompressed. All else is compressed as ever. Every kernel reads
-such an image, squashfuse does, and its contents are the same to the byte.
+touch, and their touched blocks uncompressed. All else is compressed as ever. What reads a
+plain image, also squashfuse, reads this one, and its contents are the same to the byte.
 
 --growth limits the size: the blocks that compression makes least smaller are stored first. The same
 folder and lists give the same bytes (SOURCE_DATE_EPOCH sets the image's time, by default that of
