@@ -14,6 +14,7 @@ from frontload.elf import file as elf
 from frontload.elf import strings
 from frontload.elf.strings import Names
 from frontload.profile.addresses import Resolver
+from frontload.profile.symbol_names import nameable
 from frontload.profile.trace import FUNCTION
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +107,13 @@ def test_every_table_has_the_names_that_its_bytes_say(made, wanted, text, piece)
         if text and b"\0" not in text:
             assert names.having(text).tolist() == [
                 i for i, name in enumerate(expected) if text in name]
+
+
+def test_labels_that_tell_code_from_data_are_no_functions(tmp_path):
+    """Each object of AArch64 has a $x. An order file with it would move all code."""
+    source = '.globl _start\n_start: ret\n"$x": ret\n"$x.1": ret\nlabel: ret\n'
+    path = compile_to(tmp_path / "labels", LLVM / "clang", "-nostdlib",
+                      f"--ld-path={LLVM / 'ld.lld'}", "a.s", sources={"a.s": source})
+    read = elf.read(path)
+    code, _ = nameable(read)
+    assert read.linked_symbols().names.some(np.flatnonzero(code)) == [b"label", b"_start"]

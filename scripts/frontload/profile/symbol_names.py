@@ -38,6 +38,9 @@ def nameable(elf: Elf, symbols: Symbols | None = None) -> tuple[np.ndarray, np.n
         np.maximum(symbols.section, 0)] if len(elf.section_classes) else named
         for classes in (("text",), ("rodata", "relro", "data", "bss")))
     code = named & in_text & np.isin(symbols.type, _CODE_TYPES)
+    # Each object of AArch64, Arm and RISC-V has labels such as $x, which tell code from data.
+    labels = np.flatnonzero(code & (symbols.type == constants.STT_NOTYPE))
+    code[labels[np.array([name[:1] == b"$" for name in symbols.names.some(labels)], bool)]] = False
     data = named & in_data & (symbols.type == constants.STT_OBJECT)
     return code, data & (symbols.size > 0)
 
