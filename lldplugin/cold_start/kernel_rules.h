@@ -14,6 +14,9 @@ struct KernelRules {
   /// 618 is Linux 6.18.
   unsigned version = 618;
   bool hasLargeFolios = true;
+  /// Where code is not read around a fault: it is read in folios of this size, from the beginning
+  /// of one on. 0: in single pages.
+  uint64_t codeFolioBytes = 0;
 
   /// Each fault that has to wait counts as a major one, also for a page that was asked for before,
   /// or after it has begun to read ahead. Until 12214eba1992 ("mm: handle read faults under the VMA
@@ -36,6 +39,9 @@ struct KernelRules {
   /// (7.2).
   bool countsHitsAround() const { return version < 702; }
 };
+
+/// exec_folio_order() of arch/arm64/include/asm/pgtable.h.
+inline constexpr uint64_t aarch64CodeFolioBytes = 64 << 10;
 
 /// The rules of a kernel ("6.12", with anything behind it) for files on a file system (ext4, xfs,
 /// btrfs, f2fs, erofs); nothing if either is unknown.

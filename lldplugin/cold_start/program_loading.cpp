@@ -109,6 +109,17 @@ AskedRanges frontRanges(const LinkedFile &file) {
   return noted;
 }
 
+uint64_t interpreterOffset(StringRef bytes) {
+  uint64_t offset = 0;
+  consumeError(withElfFile(bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
+    for (const auto &header : orEmpty(elf.program_headers()))
+      if (header.p_type == ELF::PT_INTERP)
+        offset = header.p_offset;
+    return Error::success();
+  }));
+  return offset;
+}
+
 bool prefetchesItself(const LinkedFile &file) {
   bool does = false;
   consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {

@@ -23,6 +23,9 @@ AskedRanges frontRanges(const LinkedFile &file);
 /// according to its symbols.
 bool prefetchesItself(const LinkedFile &file);
 
+/// The offset of the dynamic linker's name (PT_INTERP); 0 without one.
+uint64_t interpreterOffset(llvm::StringRef bytes);
+
 /// The events of loading a file, in order.
 struct LoadEvents {
   /// The dynamic linker reads, or writes, at an address.

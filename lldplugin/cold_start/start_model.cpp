@@ -49,17 +49,17 @@ const FileSegment *StartModel::segmentOf(uint64_t address) const {
   return isInFile ? &segment : nullptr;
 }
 
-/// load_elf_binary() of fs/binfmt_elf.c reads the first page by kernel_read(), and elf_load() zeros
-/// the rest of a segment's last page.
-void StartModel::execute() {
+/// load_elf_binary() of fs/binfmt_elf.c reads the first page by kernel_read(), and that of the
+/// interpreter's name. elf_load() zeros the rest of a segment's last page.
+void StartModel::execute(uint64_t interpreter) {
   if (cache.empty())
     return;
   // page_cache_sync_ra() and get_init_ra_size() of mm/readahead.c, for the first page of a file.
-  uint64_t size = maxWindow >= 32 ? 4 : maxWindow >= 4 ? 2 : 1;
+  uint64_t size = maxWindow >= 32 ? 4 : maxWindow >= 4 ? 2 : std::max<uint64_t>(maxWindow, 1);
   window = {0, size, size - 1, 0};
   submit();
-  if (cache[0].isMarked) // filemap_get_pages() of mm/filemap.c looks at what it has just read
-    readAhead(0);
+  readFile(0, 1); // filemap_get_pages() of mm/filemap.c looks at what it has just read
+  readFile(pageOf(interpreter), 1);
   for (const FileSegment &segment : segments)
     if (segment.memoryBytes > segment.fileBytes &&
         (segment.address + segment.fileBytes) % device.pageBytes)
@@ -203,8 +203,8 @@ void StartModel::mapAround(uint64_t address, const FileSegment &segment, bool ha
 }
 
 /// do_sync_mmap_readahead() of mm/filemap.c. Since Linux 6.17 ("mm/filemap: allow arch to request
-/// folio size for exec memory") code is read from the page on, and no further than it is mapped;
-/// its exec_folio_order() is 0 but on AArch64.
+/// folio size for exec memory") code is read from the folio of the page on, and no further than it
+/// is mapped.
 void StartModel::readAround(uint64_t page, const FileSegment &segment) {
   bool isCounted = kernel.countsHitsAround() || !segment.isExecutable;
   misses += isCounted && misses < maxMisses * 10;
@@ -214,8 +214,11 @@ void StartModel::readAround(uint64_t page, const FileSegment &segment) {
     return;
   }
   if (segment.isExecutable && !kernel.readsAroundCode()) {
-    uint64_t end = pageOf(segment.offset + segment.fileBytes - 1) + 1;
-    window = {page, std::min(maxWindow, end - page), 0, 0};
+    uint64_t folio = std::max<uint64_t>(pageOf(kernel.codeFolioBytes), 1);
+    uint64_t first = std::max(alignDown(page, folio), pageOf(segment.offset));
+    uint64_t end = std::min(alignTo(first + maxWindow, folio),
+                            pageOf(segment.offset + segment.fileBytes - 1) + 1);
+    window = {first, end - first, 0, Log2_64(folio)};
   } else {
     window = {page - std::min(page, maxWindow / 2), maxWindow, maxWindow / 4, 0};
   }

@@ -53,8 +53,9 @@ public:
   StartModel(const DeviceProfile &device, uint64_t fileBytes, llvm::ArrayRef<FileSegment> segments,
              const ImageBlocks *blocks = nullptr);
 
-  /// The kernel's touches before the program's first instruction.
-  void execute();
+  /// The kernel's touches before the program's first instruction. `interpreter`: where the name of
+  /// its dynamic linker is in the file.
+  void execute(uint64_t interpreter = 0);
   /// readahead(2) of the front, and of its tail at the next major fault, as instrument/prefetch
   /// does it.
   void prefetch(llvm::ArrayRef<FileRange> front, llvm::ArrayRef<FileRange> tail = {});

@@ -213,6 +213,8 @@ def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, run, build)
     (["--device=custom", "--device-iops=0", "--device-bandwidth=1", "--list-devices"], 2, "number"),
     (["--device-iops=9", "--list-devices"], 2, "need --device=custom"),
     (["--read-ahead=1048577", "--list-devices"], 2, "--read-ahead: is more than 1048576 KiB"),
+    (["--page-size=8", "--list-devices"], 2, "--page-size=8: is not 4, 16 or 64"),
+    (["--page-size=16", "--whole-start=lists"], 2, "--page-size: is not for --whole-start"),
     (["--kernel=six", "--list-devices"], 2, "--kernel=six: is not a version like 6.12"),
     (["--file-system=zfs", "--list-devices"], 2, "zfs: is not ext4, xfs, btrfs, f2fs or erofs"),
 ])

@@ -85,7 +85,7 @@ def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
 
 
 def test_another_kernel_and_file_system_are_handed_on(cli, traces):
-    assert cli("predict", "--kernel=6.1", "--file-system=xfs", traces).out
+    assert cli("predict", "--kernel=6.1", "--file-system=xfs", "--page-size=16", traces).out
     assert "--kernel=six: is not" in cli("predict", "--kernel=six", traces, code=2).err
     assert "--file-system=zfs: is" in cli("predict", "--file-system=zfs", traces, code=2).err
 

@@ -255,6 +255,38 @@ TEST(StartModel, ExecutesByItselfTheHeaderAndTheTailOfData) {
   EXPECT_EQ(model.counts().majorFaults, 1u);
 }
 
+// The kernel has marked the second page, and reads on if the name of the dynamic linker is there.
+TEST(StartModel, ReadsOnForTheNameOfTheDynamicLinker) {
+  OneSegment early(100), late(100), marked(100);
+  early.execute(page - 1);
+  EXPECT_EQ(cached(early, 100), "0-3");
+  marked.execute(page);
+  EXPECT_EQ(cached(marked, 100), "0-11");
+  marked.readPage(5);
+  EXPECT_EQ(marked.counts().majorFaults, 0u);
+  late.execute(2 * page);
+  EXPECT_EQ(cached(late, 100), "0-3");
+}
+
+// With two pages of readahead, as 128 KiB are with pages of 64 KiB, both are read with the header.
+TEST(StartModel, ReadsSmallWindowsWhole) {
+  constexpr DeviceProfile pair = deviceThatReads(2);
+  OneSegment model(100, false, pair);
+  model.execute();
+  EXPECT_EQ(cached(model, 100), "0-1");
+}
+
+// AArch64 reads code from the beginning of 64 KiB on.
+TEST(StartModel, ReadsCodeInFolios) {
+  DeviceProfile device = smallDevice;
+  device.kernel.codeFolioBytes = aarch64CodeFolioBytes;
+  OneSegment model(100, /*isExecutable=*/true, device);
+  model.readPage(50);
+  EXPECT_EQ(cached(model, 100), "48-79");
+  model.readPage(99);
+  EXPECT_EQ(cached(model, 100), "48-79 96-99");
+}
+
 // After 100 misses without a hit, the kernel reads single pages.
 TEST(StartModel, GivesUpReadingAroundWhereItDoesNotHelp) {
   OneSegment model(64 * 200);

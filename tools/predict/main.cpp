@@ -79,6 +79,9 @@ static cl::opt<uint64_t> readAheadOption("read-ahead", cl::value_desc("KiB"), cl
                                          cl::desc("The readahead of all chosen devices "
                                                   "(read_ahead_kb; default: 128)"));
 
+static cl::opt<uint64_t> pageSizeOption("page-size", cl::value_desc("KiB"), cl::cat(category),
+                                        cl::init(4),
+                                        cl::desc("The size of a page: 4 (the default), 16 or 64"));
 static cl::opt<std::string>
     kernelOption("kernel", cl::value_desc("version"), cl::cat(category), cl::init("6.18"),
                  cl::desc("The version of Linux whose rules are followed (default: 6.18)"));
@@ -157,8 +160,14 @@ static Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
   if (!kernel)
     return createStringError("--file-system=" + fileSystemOption +
                              ": is not ext4, xfs, btrfs, f2fs or erofs");
-  for (DeviceProfile &device : chosen)
+  if (!is_contained({4, 16, 64}, pageSizeOption))
+    return createStringError("--page-size=" + Twine(pageSizeOption) + ": is not 4, 16 or 64");
+  if (pageSizeOption != 4 && !wholeStartOption.empty())
+    return createStringError("--page-size: is not for --whole-start");
+  for (DeviceProfile &device : chosen) {
     device.kernel = *kernel;
+    device.pageBytes = pageSizeOption << 10;
+  }
   return chosen;
 }
 
@@ -326,6 +335,9 @@ int main(int argc, char **argv) {
     fail(exitUsage, binaryArgument.empty() ? "no BINARY was given" : "no TRACE was given",
          "try: frontload-predict --help");
   ProgramFile program(binaryArgument);
+  if (program.elf->getEMachine() == ELF::EM_AARCH64)
+    for (DeviceProfile &device : *devices)
+      device.kernel.codeFolioBytes = aarch64CodeFolioBytes;
   std::vector<FileSegment> segments =
       orExit(readSegments(program.bytes()), binaryArgument + ": ", linkedFileNote);
   std::optional<AskedRanges> prefetch = prefetchedRanges(program, segments);

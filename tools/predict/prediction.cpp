@@ -106,7 +106,7 @@ Prediction predict(const Question &question, ArrayRef<std::string> run) {
       model.prefetch(question.prefetched.front, question.prefetched.tail);
     std::vector<FileRange> listed = rangesOf(question.listed, device);
     model.askFor(listed, pagesSideBySide);
-    model.execute();
+    model.execute(interpreterOffset(bytes));
     if (Error problem = loadProgram(
             bytes, question.segments,
             {[&](uint64_t address) { model.read(address); },

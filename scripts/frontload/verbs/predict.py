@@ -96,6 +96,8 @@ def make_parser() -> Parser:
                         "followed (default 6.18)")
     device.add_argument("--file-system", metavar="NAME", help="where the files lie: ext4 (the "
                         "default), xfs, btrfs, f2fs or erofs")
+    device.add_argument("--page-size", metavar="KIB", type=count(1), help="the size of a page: 4 "
+                        "(the default), 16 or 64")
     add_json(parser)
     parser.add_argument("--weighted-input", metavar="WEIGHT,LIST", action="append", default=[],
                         type=weighted, help="another prefetch list, of a start that happens WEIGHT "
@@ -253,7 +255,8 @@ def _device_options(args: argparse.Namespace, disks: Iterable[str]) -> list[str]
     if "all" in chosen:
         chosen = [*devices.KINDS, devices.CUSTOM] if devices.CUSTOM in chosen else []
     options = [f"--device={','.join(chosen)}"] if chosen else []
-    for name in ("device_iops", "device_bandwidth", "read_ahead", "kernel", "file_system"):
+    for name in ("device_iops", "device_bandwidth", "read_ahead", "kernel", "file_system",
+                 "page_size"):
         value = getattr(args, name)
         if value is not None:
             options.append(f"--{name.replace('_', '-')}={value}")
