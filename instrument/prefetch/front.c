@@ -45,7 +45,7 @@ static void find_note(int fd, const struct elf_start *start, struct ranges *foun
     unsigned char bytes[ELF_START_SIZE];
     if (segment.p_offset <= start->size && size <= start->size - segment.p_offset) {
       notes = start->bytes + segment.p_offset;
-    } else { /* A tool has moved them. */
+    } else { /* Behind the first page, as in a program with large tables for the loader. */
       const long read =
           sys_pread(fd, bytes, size < sizeof bytes ? size : sizeof bytes, segment.p_offset);
       notes = bytes;

@@ -51,8 +51,22 @@ std::string frontScript(const PatternSet &patterns, uint64_t codeAlign, bool cop
   // large its table of hashes is, before anything can be prefetched. With the headers the kernel
   // has read the next few pages, so data comes before other constants. Relocation touches nearly
   // all of .data.rel.ro; the rest of it is at the end.
-  for (StringRef name : {".dynstr", ".gnu.hash", ".hash", ".gnu.version_r"})
+  // If these are four pages and .dynamic is the fifth, the name of the loader, which the kernel
+  // also reads, lies in the second page: the kernel has marked that, and reads eight pages more.
+  // The fifth is marked then, with the three behind it if they are one folio. It may be touched
+  // first, so the names of libraries, the end of .dynstr, are there, and .dynamic lies behind the
+  // folio.
+  auto ifFour = [&](StringRef address) {
+    return ("(CONSTANT(MAXPAGESIZE) == 0x1000 && SIZEOF(.gnu.version_r) > 0 && SIZEOF_HEADERS + "
+            "SIZEOF(.dynstr) + SIZEOF(.gnu.hash) + SIZEOF(.hash) + SIZEOF(.gnu.version_r) > 0x3000 "
+            "&& SIZEOF(.dynstr) + SIZEOF(.gnu.hash) + SIZEOF(.hash) < 0x3e00 ? " +
+            address + " : .)")
+        .str();
+  };
+  os << "  .interp " << ifFour("0x1000") << " : { }\n";
+  for (StringRef name : {".dynstr", ".gnu.hash", ".hash"})
     os << "  " << name << " : { }\n";
+  os << "  .gnu.version_r " << ifFour("0x8000 - SIZEOF(.gnu.version_r)") << " : { }\n";
   auto constants = [&] {
     for (StringRef name :
          {".gnu.version", ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})

@@ -2,7 +2,16 @@
 last, and what is in memory before .bss is in the file."""
 
 import pytest
-from linking import MAIN, check_run, compile_source, compile_text, front, is_linear, measured
+from linking import (
+    MAIN,
+    check_run,
+    compile_source,
+    compile_text,
+    front,
+    functions,
+    is_linear,
+    measured,
+)
 from whole import PROGRAMS, load_segments
 
 GIB = 1 << 30
@@ -38,6 +47,20 @@ def test_the_linker_s_symbols_mean_what_they_always_meant(tmp_path, mode, page):
     assert linked.image.section_of("initialized") == ".data.front"
     assert is_linear(linked.path)
     assert all(s.p_offset % page == 0 for s in load_segments(linked.path))
+
+
+@pytest.mark.parametrize(("count", "page"), [(9, 0), (100, 1), (200, 0)])
+def test_the_name_of_the_loader_lies_where_it_brings_its_tables(tmp_path, count, page):
+    """The kernel reads four pages, and eight more if it reads from the second. That is for tables
+    of about four pages."""
+    names = [f"f{'x' * 120}{i}" for i in range(count)]
+    objects = compile_text(tmp_path, "a.c", functions(*names) + MAIN, "-fPIE")
+    linked = front(tmp_path, objects, "-pie", "-rdynamic")
+    check_run(linked.path)
+    places = {name: section["sh_offset"] // 4096 for name, section in linked.image.sections.items()}
+    assert places[".interp"] == page
+    assert (places[".gnu.hash"], places[".dynamic"]) == (4, 8) or not page
+    assert is_linear(linked.path)
 
 
 BLOB = """
