@@ -1,14 +1,16 @@
 """bench/kernels: cold starts on Debian's kernels and their file systems, beside their predictions.
 
-QEMU emulates the machines, since counts need no speed. Results of other kernels or file systems
-that the file already has are kept, so a run can be continued. The page is written beside it: with
---json docs/reference/kernels.json, that of the documentation.
+QEMU emulates the machines, since counts need no speed, with a processor like this one or with
+arm64's. For the latter, programs are cross-built, and their starts are recorded in such a machine.
+Results of other kernels or file systems that the file already has are kept, so a run can be
+continued. The page is written beside it: with --json docs/reference/kernels.json, that of the
+documentation.
 """
 
 import argparse
 import json
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from frontload.base import errors
@@ -21,10 +23,12 @@ from coldbench import command
 from coldbench.measure import machine
 from coldbench.show import document, kernels_page
 from coldbench.variants import workload
-from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
+from coldbench.variants.work_folder import DATA_TRACES, Cross, WorkFolder, work_folder
 
 VARIANTS = "default", "order+relr", "front", "front+prefetch"
-SUITES = "bullseye", "bookworm", "trixie", "sid"
+# By processor.
+KERNELS = {"amd64": ("bullseye", "bookworm", "trixie", "sid"),
+           "arm64": ("bookworm", "trixie", "sid", "trixie:16k", "sid:16k")}
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -33,8 +37,12 @@ def parse(argv: list[str]) -> argparse.Namespace:
         "kernels, in emulated machines, and compare them with predictions.")
     parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", default=["cc1"],
                         help="folders of bench/workloads (default: cc1)")
-    parser.add_argument("--kernels", metavar="SUITE,...", default=",".join(SUITES),
-                        help="suites of Debian, whose kernels run (default %(default)s)")
+    parser.add_argument("--processor", choices=KERNELS, default="amd64",
+                        help="what is emulated (default %(default)s)")
+    parser.add_argument("--kernels", metavar="SUITE[:16k|:64k],...",
+                        help="suites of Debian, whose kernels run, and the size of their pages "
+                        f"(default {','.join(KERNELS['amd64'])}; or of arm64 "
+                        f"{','.join(KERNELS['arm64'])})")
     parser.add_argument("--file-systems", metavar="NAME,...",
                         default=",".join(machine.FILE_SYSTEMS),
                         help="where the programs lie (default %(default)s)")
@@ -50,25 +58,32 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def started(work: WorkFolder) -> list[machine.Started]:
+def started(work: WorkFolder, processor: machine.Processor,
+            variants: Sequence[str] = VARIANTS) -> list[machine.Started]:
     """The variants of a workload, and how they start there and here."""
     found = []
-    for name in VARIANTS:
+    for name in variants:
         binary = work.binary(name)
         there = work.command(name, machine.DISK / binary.name, machine.OUTPUT)
         here = work.command(name, binary, work.folder / "kernels.output")
-        found.append(machine.Started(name, binary, there, here))
+        found.append(machine.Started(name, binary, there, [*processor.here, *here]))
     return found
 
 
-def predicted(work: WorkFolder, kernel: str, file_system: str, read_ahead: int) -> dict[str, dict]:
-    """The predicted figures of each variant."""
+def _traces(work: WorkFolder, variant: str) -> Path:
+    return work.folder / (DATA_TRACES if variant == "default" else f"traces.{variant}")
+
+
+def predicted(work: WorkFolder, kernel: str, page_kib: int, file_system: str,
+              read_ahead: int) -> dict[str, dict]:
+    """The predicted figures of each variant, from its own recording if it has one."""
     options = ["--device=hdd", f"--read-ahead={read_ahead}", f"--kernel={kernel}",
-               f"--file-system={file_system}"]
+               f"--page-size={page_kib}", f"--file-system={file_system}"]
     found = {}
     for name in VARIANTS:
-        answer = prediction.ask(work.binary(name), trace.find(work.folder / DATA_TRACES),
-                                work.binary("default"), options)
+        recorded = name if _traces(work, name).exists() else "default"
+        answer = prediction.ask(work.binary(name), trace.find(_traces(work, recorded)),
+                                work.binary(recorded), options)
         figures = prediction.medians(answer["predictions"])["hdd"]
         found[name] = {figure: figures[figure] for figure in kernels_page.FIGURES}
     return found
@@ -80,34 +95,55 @@ def counted(work: WorkFolder, machines: machine.Machine, kernel: machine.Kernel,
     version = ".".join(kernel.version.split("-")[0].split("+")[0].split(".")[:2])
     starts = machines.counts(kernel, file_system, args.read_ahead, args.runs)
     for read_ahead in args.read_ahead:
-        predictions = predicted(work, version, file_system, read_ahead)
+        predictions = predicted(work, version, kernel.page_kib, file_system, read_ahead)
         for name in VARIANTS:
             mine = [each for each in starts
                     if (each["name"], each["read_ahead_kib"]) == (name, read_ahead)]
-            yield {"workload": work.workload.name, "kernel": version, "release": kernel.version,
+            yield {"workload": work.workload.name, "processor": args.processor,
+                   "kernel": version, "release": kernel.version, "page_kib": kernel.page_kib,
                    "file_system": file_system, "read_ahead_kib": read_ahead, "variant": name,
                    **{figure: statistics.median_low(each[figure] for each in mine)
                       for figure in kernels_page.FIGURES},
                    "predicted": predictions[name]}
 
 
+def _record(work: WorkFolder, variant: str, processor: machine.Processor, kernel: machine.Kernel,
+            folder: Path) -> None:
+    """Has a start of a variant recorded in a machine, once for each build of it."""
+    program, traces = work.binary(variant), _traces(work, variant)
+    if not traces.exists() or traces.stat().st_mtime_ns < program.stat().st_mtime_ns:
+        starts = started(work, processor, [variant])
+        machine.Machine(folder, starts, processor).record(kernel, traces)
+
+
 def _measure(args: argparse.Namespace, file: Path, progress: Callable[[str], None]) -> dict:
     base = args.work_dir or args.build_dir / "bench"
+    suites = base / "suites"
     file_systems = command.choose("--file-systems", args.file_systems, machine.FILE_SYSTEMS,
                                   "file system")
     rows = document.read(file, kernels=document.KERNELS)["rows"] if file.exists() else []
     for name in args.workloads:
         described, source = workload.load(name)
-        work = work_folder(described, source, args.build_dir, args.llvm,
-                           base / described.folder_name)
         progress(f"{name}: building the variants")
+        processor, cross, place = machine.AMD64, None, described.folder_name
+        if args.processor == "arm64":
+            processor = machine.arm64(base / "arm64", described.packages)
+            cross = Cross(f"--target=aarch64-linux-gnu --sysroot={processor.root}", processor.root,
+                          processor.build / "lib")
+            place += "-arm64"
+        work = work_folder(described, source, args.build_dir, args.llvm, base / place, cross)
+        if cross:
+            for variant in VARIANTS:  # of the first one's recording, the others are made
+                work.build(work.targets([variant]))
+                _record(work, variant, processor, machine.kernel("bookworm", suites, processor),
+                        base / "recording")
         work.build([*work.targets(VARIANTS), DATA_TRACES])
         with work.environment():
-            machines = machine.Machine(base / "kernels", started(work))
+            machines = machine.Machine(base / "kernels", started(work, processor), processor)
         for suite in args.kernels.split(","):
             progress(f"{suite}: fetching the kernel")
-            kernel = machine.kernel(suite, base / "suites")
-            for file_system in file_systems:
+            kernel = machine.kernel(suite, suites, processor)
+            for file_system in kernel.mountable(file_systems):
                 progress(f"{name}: {kernel.version}, {file_system}")
                 new = list(counted(work, machines, kernel, file_system, args))
                 keys = {kernels_page.key(row) for row in new}
@@ -122,6 +158,7 @@ def _measure(args: argparse.Namespace, file: Path, progress: Callable[[str], Non
 
 def run(args: argparse.Namespace) -> int:
     args.read_ahead = args.read_ahead or [128, 8192]
+    args.kernels = args.kernels or ",".join(KERNELS[args.processor])
     file = args.json or args.build_dir / "bench" / "kernels.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     with command.progress() as progress:

@@ -24,21 +24,25 @@ import xml.etree.ElementTree as xml
 from importlib.metadata import version
 from pathlib import Path
 
-import kernel
 import tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from coldbench.measure import kernel_64k  # noqa: E402
+from coldbench.measure.aarch64 import (  # noqa: E402
+    LLVM,
+    PACKAGES,
+    call,
+    cross_build,
+    make_root,
+)
+
 _TESTS = ["test/scenarios", "test/tracer", "test/runtime"]
-_LLVM = "22"
-# What the machine starts with, what the tests call, and what Frontload is linked with.
-_PACKAGES = f"""dash bash coreutils util-linux mount libc-bin busybox-static linux-image-arm64
-  grep sed findutils procps strace btrfs-progs python3 gcc g++ binutils musl-tools gdb valgrind
-  libcap2-bin
-  clang-{_LLVM} lld-{_LLVM} llvm-{_LLVM} libclang-rt-{_LLVM}-dev
-  llvm-{_LLVM}-dev liblld-{_LLVM}-dev zlib1g-dev libzstd-dev""".split()
-# /lib is /usr/lib, as in every Debian 12. Else musl-gcc does not find its own libc.so, and links a
-# program in which nothing can be opened.
-_ONE_USR = "/usr/share/mmdebstrap/hooks/merged-usr"
+# What the machine starts with, and what the tests call.
+_PACKAGES = f"""dash bash mount libc-bin linux-image-arm64
+  grep sed findutils procps strace btrfs-progs python3 binutils musl-tools gdb libcap2-bin
+  clang-{LLVM} lld-{LLVM} llvm-{LLVM} libclang-rt-{LLVM}-dev""".split()
 _WHEELS = ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64")
 _TARGETS = ("frontload-trace", "frontload-exec", "frontload-run", "frontload_rt_static",
             "frontload_rt_shared", "frontload_prefetch_static", "frontload_prefetch_shared",
@@ -58,34 +62,6 @@ for module in /modules/*; do /bin/busybox insmod "$module" 2>/dev/null; done
 """
 
 
-def call(*command, **options) -> str:
-    words = [os.fspath(word) for word in command]
-    done = subprocess.run(words, text=True, stdout=subprocess.PIPE, **options)
-    if done.returncode:
-        sys.exit(f"run.py: error: {' '.join(words)}: exit {done.returncode}\n{done.stdout[-3000:]}")
-    return done.stdout
-
-
-def sources() -> list[str]:
-    """The files that say where apt takes packages from."""
-    entries = call("apt-get", "indextargets", "--format", "$(SOURCESENTRY)",
-                   "Created-By: Packages")
-    return sorted({entry.rpartition(":")[0] for entry in entries.splitlines()})
-
-
-def make_root(folder: Path) -> Path:
-    """The packages' files. Nothing of them is run, so nothing is configured."""
-    root, made_of = folder / "root", folder / "packages"
-    wanted = " ".join([_ONE_USR, *_PACKAGES])
-    if not made_of.exists() or made_of.read_text() != wanted:
-        made_of.unlink(missing_ok=True)
-        shutil.rmtree(root, ignore_errors=True)
-        call("mmdebstrap", "--variant=extract", "--architectures=arm64", f"--hook-dir={_ONE_USR}",
-             f"--include={','.join(_PACKAGES)}", "", root, *sources())
-        made_of.write_text(wanted)
-    return root
-
-
 def make_python(folder: Path) -> Path:
     """What the command and the tests import: the versions that are here, as pip has them for that
     processor."""
@@ -102,18 +78,6 @@ def make_python(folder: Path) -> Path:
              *(f"--platform={name}" for name in _WHEELS), *wanted)
         made_of.write_text(" ".join(wanted))
     return packages
-
-
-def cross_build(root: Path, build: Path) -> None:
-    llvm = f"/usr/lib/llvm-{_LLVM}/bin"
-    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
-    call("cmake", "--fresh", "-S", ROOT, "-B", build, "-G", "Ninja",
-         f"--toolchain={ROOT / 'test/cross/toolchain.cmake'}", f"-DCMAKE_SYSROOT={root}",
-         "-DFRONTLOAD_CROSS_PROCESSOR=aarch64", f"-DFRONTLOAD_CROSS_CLANG={llvm}",
-         "-DFRONTLOAD_VALGRIND_FILES=/usr/libexec/valgrind",  # where it is in the machine
-         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRONTLOAD_BUILD_TESTS=OFF",
-         "-DFRONTLOAD_WERROR=ON", *(launcher if shutil.which("ccache") else []))
-    call("cmake", "--build", build, "--target", *_TARGETS)
 
 
 def make_disk(root: Path, python: Path, build: Path, disk: Path, tests: list[str],
@@ -197,11 +161,12 @@ def main() -> int:
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    root, build, disk = make_root(folder), folder / "build", folder / "disk"
-    cross_build(root, build)
+    root = make_root(folder, [*_PACKAGES, *PACKAGES])
+    build, disk = folder / "build", folder / "disk"
+    cross_build(root, build, _TARGETS)
     make_disk(root, make_python(folder), build, disk, options.tests, options.only)
     if options.pages_of_64k:
-        image = kernel.make(folder / "kernel", call)
+        image = kernel_64k.make(folder / "kernel", call)
     else:
         (image,) = (root / "boot").glob("vmlinuz-*")
     begin = time.monotonic()

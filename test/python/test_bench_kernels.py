@@ -2,6 +2,7 @@
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,12 +12,14 @@ from coldbench import kernels
 from coldbench.__main__ import main as bench
 from coldbench.measure import machine
 from coldbench.show import kernels_page
+from coldbench.variants import workload
+from coldbench.variants.work_folder import Cross, WorkFolder
 from frontload.base.errors import EXIT_OK, Failure
 
 LINE = '@ start front 128 7 80 40960 {"major_faults": 5, "exit_status": 0}'
-ROW = {"workload": "cc1", "kernel": "6.12", "release": "6.12.1-amd64", "file_system": "xfs",
-       "read_ahead_kib": 128, "variant": "default", "major_faults": 100, "read_bytes": 10 ** 7,
-       "requests": 100}
+ROW = {"workload": "cc1", "processor": "amd64", "kernel": "6.12", "release": "6.12.1-amd64",
+       "page_kib": 4, "file_system": "xfs", "read_ahead_kib": 128, "variant": "default",
+       "major_faults": 100, "read_bytes": 10 ** 7, "requests": 100}
 
 
 def test_a_result_grows_and_has_its_page(tmp_path, build, monkeypatch):
@@ -31,11 +34,11 @@ def test_a_result_grows_and_has_its_page(tmp_path, build, monkeypatch):
     monkeypatch.setattr(kernels, "work_folder", lambda described, *more: SimpleNamespace(
         workload=described, build=lambda targets: None, targets=lambda names: [],
         environment=nullcontext))
-    monkeypatch.setattr(kernels, "started", lambda work: [])
+    monkeypatch.setattr(kernels, "started", lambda work, processor: [])
     monkeypatch.setattr(kernels, "predicted", lambda *place: {
         name: {"major_faults": 8, "requests": 9, "read_bytes": 4096} for name in kernels.VARIANTS})
     monkeypatch.setattr(machine, "Machine", lambda *made: SimpleNamespace(counts=counts))
-    monkeypatch.setattr(machine, "kernel", lambda suite, cache: machine.Kernel(
+    monkeypatch.setattr(machine, "kernel", lambda suite, cache, processor: machine.Kernel(
         {"bookworm": "6.1.0-9-amd64", "sid": "7.2.13+deb14-amd64"}[suite], Path(), Path()))
     result = tmp_path / "kernels.json"
     for suite, faults["now"] in (("sid", 7), ("bookworm", 7), ("sid", 3)):
@@ -46,8 +49,8 @@ def test_a_result_grows_and_has_its_page(tmp_path, build, monkeypatch):
         (kernel, ahead, count) for kernel, count in (("6.1", 7), ("7.2", 3))
         for ahead in (128, 8192) for _ in kernels.VARIANTS]
     page = (tmp_path / "kernels.md").read_text()
-    assert "| 6.1 | xfs | 8192 | 7 (8) | 7 (8) | 7 (8) | 7 (8) |" in page
-    assert "Not cc1, 7.2, xfs, 128 KiB, default: major_faults." in page
+    assert "| 6.1 | 4 | xfs | 8192 | 7 (8) | 7 (8) | 7 (8) | 7 (8) |" in page
+    assert "Not cc1, amd64, 7.2, 4 KiB a page, xfs, 128 KiB, default: major_faults." in page
 
 
 @pytest.mark.parametrize("figure, predicted, agrees", [
@@ -71,3 +74,46 @@ def test_what_a_machine_reports():
         list(machine.parse(f"{LINE}\n@ stayed front: 4096\n", "here"))
     with pytest.raises(Failure, match="here: the machine reported nothing"):
         list(machine.parse("Kernel panic\n", "here"))
+
+
+@pytest.fixture
+def arm64(tmp_path):
+    return replace(machine.AMD64, name="arm64", root=tmp_path / "root", build=tmp_path / "build")
+
+
+def test_kernels_differ_in_their_pages(tmp_path, arm64):
+    """Each has a folder, whose modules say its version."""
+    for name in "sid", "sid-arm64", "sid-arm64-16k":
+        modules = tmp_path / name / "lib/modules" / name
+        modules.mkdir(parents=True)
+        for file in "modules.dep", "vmlinuz":
+            (modules / file).touch()
+    found = [machine.kernel("sid", tmp_path), *(machine.kernel(name, tmp_path, arm64)
+                                                for name in ("sid", "sid:16k"))]
+    assert [(kernel.version, kernel.page_kib) for kernel in found] == [
+        ("sid", 4), ("sid-arm64", 4), ("sid-arm64-16k", 16)]
+    names = "ext4", "xfs", "f2fs"
+    assert [replace(found[0], page_kib=pages).mountable(names) for pages in (4, 16, 64)] == [
+        [*names], ["ext4", "xfs"], ["ext4"]]
+
+
+def test_files_of_another_processor_have_places_there(tmp_path, arm64):
+    (tmp_path / "root/bin").mkdir(parents=True)
+    (tmp_path / "root/bin/dd").touch()
+    assert arm64.program("dd") == tmp_path / "root/bin/dd"
+    assert arm64.place(tmp_path / "root/bin/dd") == Path("/bin/dd")
+    assert arm64.place("/work/hello.c") == Path("/work/hello.c")
+
+
+def test_variants_for_another_processor(tmp_path):
+    """They are linked with its archives, and with its library for the prefetch."""
+    archive = tmp_path / "root/usr/lib/llvm-22/lib/libLLVMCore.a"
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    described, source = workload.load("cc1")
+    cross = Cross("--target=aarch64-linux-gnu", tmp_path / "root", tmp_path / "lib")
+    work = WorkFolder(described, source, tmp_path / "work", tmp_path / "bin",
+                      Path("/usr/lib/llvm-22"), cross)
+    command = work.build_command("cc1.front+prefetch")
+    assert "--target=aarch64-linux-gnu -pie" in command and str(archive) in command
+    assert f"-Wl,--no-as-needed,{tmp_path}/lib/libfrontload-prefetch.so" in command

@@ -23,10 +23,13 @@ from frontload.elf import dependencies
 from frontload.measure import seen
 from frontload.measure.launcher import Launcher
 
+from coldbench.measure import aarch64, kernel_64k
+
 DISK, OUTPUT = Path("/disk"), Path("/output/output")
 FILE_SYSTEMS = "ext4", "xfs", "btrfs", "f2fs", "erofs"
-_DRIVERS = "virtio_pci", "virtio_blk", "crc32c_generic", "crc32_generic"
+_DRIVERS = "virtio_pci", "virtio_mmio", "virtio_blk", "crc32c_generic", "crc32_generic"
 _SECTOR = 512
+_TRACES = 256 << 20  # the most bytes of a recording
 _TIMEOUT = 1800  # seconds
 
 _INIT = """#!/bin/busybox sh
@@ -43,11 +46,11 @@ start() { # NAME READAHEAD FILE WORD...
   for round in $(seq RUNS); do
     dropped "$file" || drop_all "$file" || { echo "@ stayed $name: $(resident "$file")"; return; }
     rm -f /output/*
-    read -r reads merged sectors rest </sys/block/vda/stat
+    read -r reads merged sectors rest </sys/block/$disk/stat
     frontload-exec --output=/exec -- "$@" >/out 2>&1 || { cat /out; echo "@ failed $name"; return; }
     # What a program asks for last, a process of its own does.
     while cat /proc/[0-9]*/comm 2>/dev/null | grep -q ^frontload; do sleep 0.1; done
-    read -r reads2 merged sectors2 rest </sys/block/vda/stat
+    read -r reads2 merged sectors2 rest </sys/block/$disk/stat
     echo "@ start $name $ahead $((reads2 - reads)) $((sectors2 - sectors)) $(resident "$file")" \\
       "$(cat /exec)"
   done
@@ -61,8 +64,59 @@ drop_all() { # large folios may stay at first
   echo 1 >/proc/sys/vm/drop_caches
   dropped "$1"
 }
-mount -t FILE_SYSTEM -o ro /dev/vda /disk || echo "@ mount"
+device() { basename "$(dirname "$(grep -l "^$1" /sys/block/vd*/serial)")"; }
+disk=$(device FILE_SYSTEM)
+mount -t FILE_SYSTEM -o ro /dev/$disk /disk || echo "@ mount"
 """
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A kind of machine."""
+
+    name: str  # in Debian
+    emulator: tuple[str, ...]
+    console: str
+    disk: str  # QEMU's device
+    # Where its programs and libraries are, as in a file system of its own; and Frontload's for it.
+    root: Path = Path("/")
+    build: Path | None = None
+
+    def program(self, name: str) -> Path:
+        """Where a program for it is here."""
+        if self.build is None:
+            return Path(shutil.which(name) or tools.tool(name))
+        places = (folder / name for folder in (self.root / "bin", self.build / "bin"))
+        return next(place for place in places if place.exists())
+
+    @property
+    def here(self) -> tuple[str, ...]:
+        """The words before a program of it that is run on this machine."""
+        return ("qemu-aarch64", "-L", str(self.root)) if self.build else ()
+
+    def place(self, file: Path | str) -> Path:
+        """Where a file is there."""
+        path = Path(file)
+        return Path("/") / path.relative_to(self.root) if path.is_relative_to(self.root) else path
+
+    def needed(self, program: Path | str) -> Iterator[str]:
+        """The libraries of a program, and its loader."""
+        own = [str(folder) for folder in self.root.glob("usr/lib/*-linux-gnu")]
+        yield from dependencies.needed(program, first=own if self.build else ())
+        if loader := dependencies.interpreter(program):
+            yield str(self.root / loader.lstrip("/"))
+
+
+AMD64 = Processor("amd64", ("qemu-system-x86_64", "-cpu", "max"), "ttyS0", "virtio-blk-pci")
+
+
+def arm64(folder: Path, packages: Sequence[str]) -> Processor:
+    """The processor with Debian's packages and Frontload for it, made in `folder`."""
+    root, build = aarch64.make_root(folder, [*aarch64.PACKAGES, *packages]), folder / "build"
+    aarch64.cross_build(root, build, ("frontload-exec", "frontload-valgrind",
+                                      "frontload-arm64-linux", "frontload_prefetch_shared"))
+    return Processor("arm64", ("qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on"),
+                     "ttyAMA0", "virtio-blk-device", root, build)
 
 
 @dataclass(frozen=True)
@@ -72,6 +126,13 @@ class Kernel:
     version: str
     image: Path
     root: Path
+    page_kib: int = 4
+
+    def mountable(self, file_systems: Sequence[str]) -> list[str]:
+        """Those that it has. F2fs has blocks of a page, and the tools make those of 4 KiB. The
+        kernel that is built for this has only ext4."""
+        return [name for name in file_systems
+                if name == "ext4" or self.page_kib < (16 if name == "f2fs" else 64)]
 
     def modules(self, names: Sequence[str]) -> Iterator[Path]:
         """The modules of these names, each after those that it needs; none for what is built in."""
@@ -82,16 +143,26 @@ class Kernel:
                         if line.startswith("insmod"))
 
 
-def kernel(suite: str, cache: Path) -> Kernel:
-    """The kernel of a suite of Debian, which mmdebstrap fetches once."""
-    folder = cache / suite
+def kernel(name: str, cache: Path, processor: Processor = AMD64) -> Kernel:
+    """The kernel of a suite of Debian, which mmdebstrap fetches once: "sid", or "sid:16k" for the
+    one with pages of 16 KiB. No suite has one with 64 KiB, so that is built of a suite's source."""
+    suite, _, pages = name.partition(":")
+    if pages == "64k":
+        image = kernel_64k.make(cache / "64k", aarch64.call)
+        source = image.parents[3]
+        return Kernel((source / "include/config/kernel.release").read_text().strip(), image, source,
+                      64)
+    folder = cache / "-".join(filter(None, (suite, "" if processor == AMD64 else processor.name,
+                                            pages)))
     if not folder.exists():
-        part = cache / f"{suite}.part"
+        part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         packed = part / "packed.tar"
         # Suites of a mirror that stands still are older than their lists of files allow.
-        check_call(["mmdebstrap", "--quiet", "--variant=extract", "--include=linux-image-amd64",
+        package = "-".join(filter(None, ("linux-image", processor.name, pages)))
+        check_call(["mmdebstrap", "--quiet", "--variant=extract", f"--include={package}",
+                    f"--architectures={processor.name}",
                     '--aptopt=Acquire::Check-Valid-Until "false"', suite, packed])
         check_call(["tar", "-x", "-f", packed, "-C", part, "--exclude=./usr/share"])
         packed.unlink()
@@ -103,7 +174,7 @@ def kernel(suite: str, cache: Path) -> Kernel:
         check_call(["depmod", "-b", folder, modules.name])
     image = next(path for path in (*folder.glob("boot/vmlinu*"), modules / "vmlinuz")
                  if path.exists())
-    return Kernel(modules.name, image, folder)
+    return Kernel(modules.name, image, folder, int(pages.rstrip("k") or 4))
 
 
 @dataclass(frozen=True)
@@ -130,7 +201,7 @@ def make_disk(file_system: str, contents: Path, image: Path) -> None:
     if file_system == "erofs":
         check_call(["mkfs.erofs", "--quiet", image, contents])
     elif file_system == "ext4":
-        # Blocks of a page, also on a small disk.
+        # Blocks of 4 KiB, also on a small disk.
         check_call(["mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O", "^has_journal", "-d",
                     contents, image])
     elif file_system == "btrfs":
@@ -148,12 +219,11 @@ def make_disk(file_system: str, contents: Path, image: Path) -> None:
 _PROGRAMS = "busybox", "dd", "fincore", "frontload-exec"
 
 
-def _needed(starts: Iterable[Started], programs: Iterable[str]) -> Iterator[str]:
+def _needed(starts: Iterable[Started], programs: Iterable[Path],
+            processor: Processor) -> Iterator[str]:
     """All other files that the starts and these programs read."""
-    for program in [*(str(start.binary) for start in starts), *programs]:
-        yield from dependencies.needed(program)
-        if loader := dependencies.interpreter(program):
-            yield loader
+    for program in [*(start.binary for start in starts), *programs]:
+        yield from processor.needed(program)
     for start in starts:
         read = seen.opened(start.here, Launcher(end_with_us=True), only_read=True)
         yield from (file for file, is_mapped in read.items()
@@ -163,8 +233,8 @@ def _needed(starts: Iterable[Started], programs: Iterable[str]) -> Iterator[str]
 class Machine:
     """Machines with the same programs, for any kernel and file system, made in `folder`."""
 
-    def __init__(self, folder: Path, starts: Sequence[Started]):
-        self._folder, self._starts = folder, starts
+    def __init__(self, folder: Path, starts: Sequence[Started], processor: Processor = AMD64):
+        self._folder, self._starts, self._processor = folder, starts, processor
         self._contents = folder / "contents"
         shutil.rmtree(self._contents, ignore_errors=True)
         self._contents.mkdir(parents=True)
@@ -172,18 +242,21 @@ class Machine:
             (self._contents / start.binary.name).hardlink_to(start.binary)
         self._base = folder / "base"
         shutil.rmtree(self._base, ignore_errors=True)
-        for name in ("bin", "dev", "disk", "modules", "output", "proc", "sys"):
+        for name in ("bin", "dev", "disk", "modules", "output", "proc", "sys", "tmp"):
             (self._base / name).mkdir(parents=True)
-        programs = [str(shutil.which(name) or tools.tool(name)) for name in _PROGRAMS]
+        programs = [processor.program(name) for name in _PROGRAMS]
         for program in programs:
             shutil.copy(program, self._base / "bin")
         for word in {word for start in starts for word in start.here if os.path.isdir(word)}:
             for folder, _, _ in os.walk(word):  # a program may look whether they are there
                 (self._base / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
-        for file in dict.fromkeys(_needed(starts, programs)):
-            to = self._base / file.lstrip("/")
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, to)
+        for file in dict.fromkeys(_needed(starts, programs, processor)):
+            self._copy(file)
+
+    def _copy(self, file: Path | str) -> None:
+        to = self._base / self._processor.place(file).relative_to("/")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, to)
 
     def counts(self, kernel: Kernel, file_system: str, read_aheads: Sequence[int],
                runs: int) -> list[dict]:
@@ -192,10 +265,43 @@ class Machine:
         disk's requests and bytes are also those of the file system's own blocks; `read_bytes` are
         the program's pages.
         """
-        disk = self._folder / file_system
-        make_disk(file_system, self._contents, disk)
         commands = [shlex.join(["start", start.name, str(ahead), start.place, *start.words])
                     for ahead in read_aheads for start in self._starts]
+        said = self._boot(kernel, file_system, runs, commands)
+        return list(parse(said, f"{kernel.version}, {file_system}"))
+
+    def record(self, kernel: Kernel, traces: Path) -> None:
+        """Records a start of the first program, with data, into a folder."""
+        program = self._processor.program("frontload-valgrind")
+        valgrind = self._processor.root / "usr/libexec/valgrind"
+        for file in (program, *self._processor.needed(program), *valgrind.iterdir()):
+            self._copy(file)
+        # The command of this name is a script, which names a place for debug files.
+        shutil.copy(self._processor.root / "usr/bin/valgrind.bin", self._base / "bin/valgrind")
+        tools_of_valgrind = program.parents[1] / "lib/frontload"
+        shutil.copytree(tools_of_valgrind, self._base / tools_of_valgrind.relative_to("/"),
+                        symlinks=True, dirs_exist_ok=True)
+        written = self._folder / "written"
+        with open(written, "wb") as made:
+            made.truncate(_TRACES)
+        start = self._starts[0]
+        record = shlex.join([str(program), "--output=/output/%p.fltrace", "--", *start.words])
+        pack = "tar -c -f /dev/$(device written) *.fltrace"
+        said = self._boot(kernel, "ext4", 1, [f"cd /output; {record} && {pack} || echo @ failed"],
+                          written)
+        if "@ failed" in said:
+            raise Failure(f"{program.name}: failed on {kernel.version}", note=said[-2000:])
+        shutil.rmtree(traces, ignore_errors=True)
+        traces.mkdir()
+        check_call(["tar", "-x", "-f", written, "-C", traces])
+        written.unlink()
+
+    def _boot(self, kernel: Kernel, file_system: str, runs: int, commands: Sequence[str],
+              written: Path | None = None) -> str:
+        """Runs commands in the machine, which has a second disk if they write. Returns what they
+        wrote to its console."""
+        disk = self._folder / file_system
+        make_disk(file_system, self._contents, disk)
         (self._base / "init").write_text(
             _INIT.replace("FILE_SYSTEM", file_system).replace("RUNS", str(runs))
             + "\n".join([*commands, "poweroff -f", ""]))
@@ -207,19 +313,18 @@ class Machine:
             to = self._base / f"modules/{number:02}-{module.name.split('.')[0]}.ko"
             read = lzma.decompress if module.suffix == ".xz" else bytes
             to.write_bytes(read(module.read_bytes()))
-        said = self._boot(kernel, disk)
-        disk.unlink()
-        return list(parse(said, f"{kernel.version}, {file_system}"))
-
-    def _boot(self, kernel: Kernel, disk: Path) -> str:
         initial = self._folder / "initial"
         check_call(["sh", "-c", 'cd "$1" && find . | cpio --create --format=newc --quiet >"$2"',
                     "sh", self._base, initial])
-        command = ["qemu-system-x86_64", "-accel", "tcg", "-cpu", "max", "-m",
-                   "3072", "-nographic", "-nic", "none", "-no-reboot", "-kernel", kernel.image,
-                   "-initrd", initial, "-append", "console=ttyS0 quiet panic=-1", "-drive",
-                   f"file={disk},format=raw,if=virtio,cache=unsafe"]
-        return processes.run(command, timeout=_TIMEOUT).stdout
+        command = [*self._processor.emulator, "-accel", "tcg", "-m", "3072", "-nographic", "-nic",
+                   "none", "-no-reboot", "-kernel", kernel.image, "-initrd", initial, "-append",
+                   f"console={self._processor.console} quiet panic=-1"]
+        for file in filter(None, (disk, written)):
+            command += ["-drive", f"file={file},format=raw,if=none,id={file.name},cache=unsafe",
+                        "-device", f"{self._processor.disk},drive={file.name},serial={file.name}"]
+        said = processes.run(command, timeout=_TIMEOUT).stdout
+        disk.unlink()
+        return said
 
 
 def parse(said: str, where: str) -> Iterator[dict]:

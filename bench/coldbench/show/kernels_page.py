@@ -1,7 +1,8 @@
 """The page of bench/kernels: what each kernel counted, and what was predicted.
 
-The rows of the document are {"workload", "kernel", "release", "file_system", "read_ahead_kib",
-"variant", FIGURES..., "predicted": {FIGURES...}}, one for each variant.
+The rows of the document are {"workload", "processor", "kernel", "release", "page_kib",
+"file_system", "read_ahead_kib", "variant", FIGURES..., "predicted": {FIGURES...}}, one for each
+variant.
 """
 
 from coldbench.measure.machine import FILE_SYSTEMS
@@ -12,14 +13,14 @@ WITHIN = 0.1
 _SLACK = {"major_faults": 2, "requests": 2}  # a tenth of few is less than one
 _VARIANTS = {"default": "lld", "order+relr": "order file, packed relocations", "front": "front",
              "front+prefetch": "front, prefetched"}
-_PROGRAMS = {"cc1": "clang, 207 MB"}
+_PROGRAMS = {("cc1", "amd64"): "clang, 207 MB", ("cc1", "arm64"): "The same clang on AArch64"}
 _TITLES = {"major_faults": "Major faults", "read_bytes": "MB read", "requests": "Requests"}
 
 
 def key(row: dict) -> tuple:
     """The place of a row; no two have the same."""
-    return (row["workload"], *map(int, row["kernel"].split(".")),
-            FILE_SYSTEMS.index(row["file_system"]), row["read_ahead_kib"],
+    return (row["workload"], row["processor"], *map(int, row["kernel"].split(".")),
+            row["page_kib"], FILE_SYSTEMS.index(row["file_system"]), row["read_ahead_kib"],
             list(_VARIANTS).index(row["variant"]))
 
 
@@ -37,7 +38,8 @@ def agrees(row: dict, figure: str) -> bool:
 
 def summary(rows: list[dict]) -> str:
     judged = [(row, figure) for row in rows for figure in FIGURES if is_judged(row, figure)]
-    wrong = [f"{row['workload']}, {row['kernel']}, {row['file_system']}, "
+    wrong = [f"{row['workload']}, {row['processor']}, {row['kernel']}, {row['page_kib']} KiB a "
+             f"page, {row['file_system']}, "
              f"{row['read_ahead_kib']} KiB, {row['variant']}: {figure}"
              for row, figure in judged if not agrees(row, figure)]
     return (f"{len(judged) - len(wrong)} of {len(judged)} figures are predicted within "
@@ -55,11 +57,12 @@ def _cell(row: dict, figure: str) -> str:
 def _table(rows: list[dict], figure: str) -> list[str]:
     places: dict[tuple, dict] = {}
     for row in rows:
-        places.setdefault((row["kernel"], row["file_system"], row["read_ahead_kib"]),
-                          {})[row["variant"]] = row
+        places.setdefault((row["kernel"], row["page_kib"], row["file_system"],
+                           row["read_ahead_kib"]), {})[row["variant"]] = row
     lines = [f"### {_TITLES[figure]}", "",
-             table_row(["kernel", "file system", "readahead, KiB", *_VARIANTS.values()]),
-             table_row(["---", "---", *["---:"] * (1 + len(_VARIANTS))])]
+             table_row(["kernel", "page, KiB", "file system", "readahead, KiB",
+                        *_VARIANTS.values()]),
+             table_row(["---", "---:", "---", *["---:"] * (1 + len(_VARIANTS))])]
     for place, variants in places.items():
         if is_judged(next(iter(variants.values())), figure):
             lines.append(table_row([*map(str, place),
@@ -72,10 +75,11 @@ _HEAD = """\
 
 <!-- bench/kernels wrote this page -->
 Each kernel reads ahead by its own rules, so the counts of the [README](../../README.md) hold for
-Linux 6.18 alone. `bench/kernels` starts Debian's kernels in emulated machines (QEMU). Only the
-program's file is cold there: all other files are in memory. Each cell has a count and, in
-parentheses, what [`frontload predict`](../predict.md) computes for this kernel and file system from
-one recording.
+Linux 6.18 alone. `bench/kernels` starts Debian's kernels in emulated machines (QEMU) with an x86-64
+or an AArch64 processor. Only the program's file is cold there: all other files are in memory. Each
+cell has a count and, in parentheses, what [`frontload predict`](../predict.md) computes for this
+kernel, size of pages and file system. On x86-64 that is from one recording, of lld's layout. On
+AArch64 each layout is recorded, as `frontload predict` pairs fewer references there.
 
 Four layouts of one program were trained with the startup that was measured: by lld, by lld with an
 order file and packed relative relocations, and with a *front*, which holds what startup touches at
@@ -103,22 +107,36 @@ _DIFFERENCES = """\
   readahead on natural boundary").
 * **Btrfs** raises the readahead to 4 MiB by itself. The tables have it at the same values as the
   others.
+* **AArch64** reads code in folios of 64 KiB, from the beginning of one on, since Linux 6.17
+  (`exec_folio_order()` in arch/arm64/include/asm/pgtable.h). Where its pages are larger, 128 KiB of
+  readahead are eight pages of 16 KiB or two of 64 KiB, and fault-around maps four pages or none.
+  Debian has kernels with pages of 4 and 16 KiB. `--kernels bookworm:64k` builds one with 64 KiB
+  from Debian's source, which has only ext4.
 
 ## Faults with a prefetched front
 
-Since Linux 6.7, at most one fault is left: the dynamic linker reads the program's `.dynamic` before
-[the prefetch](../layout.md#before-the-prefetch). Until 6.6, one or two faults more
-count, and sometimes waits for a page on its way. The one or two find their pages in memory. These
-pages are marked, so the faults begin to read ahead, and the kernel counts that as above. In a
-startup with all files cold, further faults are those of the libraries.
+Since Linux 6.7, x86-64 has none. The clang once had one, because its `.dynamic` does not lie in the
+four pages that the kernel reads with the headers. Now the name of the dynamic linker brings it
+([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has one or two, as segments there
+are aligned to 64 KiB. It has six on 6.1, where waits for pages on their way count.
+
+Until Linux 6.6, x86-64 has two that wait for no read. The page of `.gnu.hash`, the fifth of the
+file, is marked by the kernel's own read. The touch of this page reads on, and marks the thirteenth,
+which has relocated data. At a marked page, `filemap_fault()` lets go of the address space and
+returns VM_FAULT_RETRY. `mm_account_fault()` counts the second try (FAULT_FLAG_TRIED) as a major
+fault. Since 12214eba1992, such a fault does not lock the address space, and its second try is a
+minor one. In a startup with all files cold, further faults are those of the libraries.
+
+The rows of btrfs on 5.10, 6.1 and 7.2, and those of f2fs with 8 MiB on 5.10 and 7.2, still have the
+layout in which the name of the dynamic linker was in the first page.
 """
 
 
 def render(result: dict) -> str:
     lines = [_HEAD]
-    for name in dict.fromkeys(row["workload"] for row in result["rows"]):
-        rows = [row for row in result["rows"] if row["workload"] == name]
-        lines += [f"## {_PROGRAMS.get(name, name)}", ""]
+    for name in dict.fromkeys((row["workload"], row["processor"]) for row in result["rows"]):
+        rows = [row for row in result["rows"] if (row["workload"], row["processor"]) == name]
+        lines += [f"## {_PROGRAMS.get(name, ', '.join(name))}", ""]
         for figure in FIGURES:
             lines += _table(rows, figure)
     releases = ", ".join(dict.fromkeys(row["release"] for row in result["rows"]))

@@ -11,7 +11,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from frontload.base.errors import Failure
@@ -31,21 +31,40 @@ from coldbench.variants.workload import (
 DATA_TRACES = RECORDED.traces
 
 
+@dataclass(frozen=True)
+class Cross:
+    """Another processor that variants are built for. Their starts are recorded elsewhere."""
+
+    flags: str  # clang's
+    root: Path  # its libraries, LLVM's among them
+    libraries: Path  # Frontload's for it
+
+
 class WorkFolder:
     """A workload, its description's folder, its build folder, and the programs that build it."""
 
-    def __init__(self, workload: Workload, source: Path, folder: Path, bin: Path, llvm: Path):
+    def __init__(self, workload: Workload, source: Path, folder: Path, bin: Path, llvm: Path,
+                 cross: Cross | None = None):
         self.workload, self.source, self.folder = workload, source, folder
         self.bin, self.llvm = bin, llvm
         folder.mkdir(parents=True, exist_ok=True)
+        of_archives = cross.root / llvm.relative_to("/") if cross else llvm
+        # Where libc is as well: warm, and not on the measured device.
+        libraries = cross.libraries if cross else f"{bin}/../lib"
+        library = f"{libraries}/libfrontload-prefetch.so"
         archives = sorted(str(archive) for pattern in ("libclang*.a", "libLLVM*.a")
-                          for archive in (llvm / "lib").glob(pattern)
+                          for archive in (of_archives / "lib").glob(pattern)
                           if "Polly" not in archive.name and "clang_rt" not in archive.name)
         package = sorted((BENCH.parent / "scripts" / "frontload").rglob("*.py"))
         variables = {
             "name": workload.name, "source": str(source), "workloads": str(WORKLOADS),
             "bench": str(BENCH),
             "bin": str(bin), "llvm": str(llvm), "archives": " ".join(archives),
+            "target": cross.flags if cross else "",
+            "recorded": "emulated" if cross else "recorded",
+            "prefetch_library": library,
+            "prefetch": f"-Wl,{f'--no-as-needed,{library}' if cross else '--front-prefetch'},"
+                        f"-rpath,{libraries}",
             "arguments": self._training(workload.arguments),
             "before": shlex.join(workload.before),
             "until": shlex.join(ready.options() if (ready := self.ready("training.out")) else ()),
@@ -124,10 +143,10 @@ class WorkFolder:
 
 
 def work_folder(workload: Workload, source: Path, build_dir: Path, llvm: Path,
-                folder: Path | None = None) -> WorkFolder:
+                folder: Path | None = None, cross: Cross | None = None) -> WorkFolder:
     """A workload's folder, by default in `build_dir`, where Frontload was built: this process also
     finds the programs there."""
     bin = (build_dir / "bin").resolve()
     os.environ["FRONTLOAD_BINDIR"] = str(bin)
     folder = folder or build_dir / "bench" / workload.folder_name
-    return WorkFolder(workload, source, folder.resolve(), bin, llvm.resolve())
+    return WorkFolder(workload, source, folder.resolve(), bin, llvm.resolve(), cross)

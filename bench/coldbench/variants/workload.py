@@ -52,6 +52,7 @@ class Workload:
     name: str
     variants: tuple[str, ...]  # the first is the base of all comparisons
     arguments: tuple[str, ...]  # with {llvm}, {source} and {output}, the file that the work writes
+    packages: tuple[str, ...] = ()  # Debian's, that it is linked with for another processor
     program: str = ""  # the program of these variants, and their build folder; or the name
     # Arguments of training runs, by their names in Ninja: ${arguments.NAME}.
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

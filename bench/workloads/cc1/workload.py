@@ -12,6 +12,7 @@ WORKLOAD = Workload(
         "-triple", "x86_64-pc-linux-gnu", "-emit-obj", "-mrelocation-model", "pic", "-pic-level",
         "2", "-pic-is-pie", "-resource-dir", "{llvm}/lib/clang/22", "-o", "{output}",
         "-x", "c", "{source}/hello.c"),
+    packages=("libclang-22-dev", "libxml2-dev", "libtinfo-dev", "libz3-dev"),
     peers=("bp-startup", "bolt", "preread", "willneed", "front+run"),
     absent={name: NO_SOURCES for name in ("temporal", "gcc-pgo", "gcc-pgo-lto", "gcc-pgo+front",
                                           "clang-pgo", "clang-pgo+front",

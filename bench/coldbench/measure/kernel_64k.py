@@ -1,5 +1,5 @@
-"""Builds a kernel with pages of 64 KiB, of the source that Debian packages: Debian 12 itself has no
-such kernel."""
+"""Builds a kernel for AArch64 with pages of 64 KiB, of the source that Debian packages: no suite of
+Debian has such a kernel."""
 
 import subprocess
 from collections.abc import Callable
