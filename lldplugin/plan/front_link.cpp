@@ -125,7 +125,7 @@ std::string FrontLink::script() const {
   // Go's runtime looks for its constants before its variables only.
   const bool dataIsFirst = !startupSet.hasGo();
   return frontScript(planned.neededPatterns(), traits.frontAlign, traits.copiesConstants,
-                     dataIsFirst) +
+                     dataIsFirst, traits.prefetches) +
          behindScript(outputsBehind());
 }
 

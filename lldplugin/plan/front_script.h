@@ -56,7 +56,8 @@ struct OutputsBehind {
 /// The script. It sorts startup sections by the linker's priority of their names, for which the
 /// linker asks Frontload. The code begins at a multiple of `codeAlign`, unless that is 0. With
 /// `copiesConstants`, the loader may copy constants of shared libraries into the output.
-/// `dataIsFirst` is whether the front's data may lie before its constants.
+/// `dataIsFirst` is whether the front's data may lie before its constants, `prefetches` whether the
+/// output asks for its front.
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
@@ -65,7 +66,8 @@ struct OutputsBehind {
 /// is its offset in the file and one constant. So .bss is the last section, the one before it ends
 /// on a page, and sections without contents lie before others or at the end.
 std::string frontScript(const PatternSet &patterns, uint64_t codeAlign = 0,
-                        bool copiesConstants = false, bool dataIsFirst = true);
+                        bool copiesConstants = false, bool dataIsFirst = true,
+                        bool prefetches = false);
 
 /// The script of the symbols that are no longer where lld would put them. A linker may have to read
 /// it before sections are known, so it is separate.

@@ -49,13 +49,15 @@ def test_the_linker_s_symbols_mean_what_they_always_meant(tmp_path, mode, page):
     assert all(s.p_offset % page == 0 for s in load_segments(linked.path))
 
 
-@pytest.mark.parametrize(("count", "page"), [(9, 0), (100, 1), (200, 0)])
-def test_the_name_of_the_loader_lies_where_it_brings_its_tables(tmp_path, count, page):
+@pytest.mark.parametrize(("count", "page", "flags"), [
+    (9, 0, ["-Wl,--front-prefetch=inside"]), (100, 1, ["-Wl,--front-prefetch=inside"]),
+    (200, 0, ["-Wl,--front-prefetch=inside"]), (100, 0, [])])
+def test_the_name_of_the_loader_lies_where_it_brings_its_tables(tmp_path, count, page, flags):
     """The kernel reads four pages, and eight more if it reads from the second. That is for tables
-    of about four pages."""
+    of about four pages, where a prefetch reads the rest."""
     names = [f"f{'x' * 120}{i}" for i in range(count)]
     objects = compile_text(tmp_path, "a.c", functions(*names) + MAIN, "-fPIE")
-    linked = front(tmp_path, objects, "-pie", "-rdynamic")
+    linked = front(tmp_path, objects, "-pie", "-rdynamic", *flags)
     check_run(linked.path)
     places = {name: section["sh_offset"] // 4096 for name, section in linked.image.sections.items()}
     assert places[".interp"] == page
