@@ -56,15 +56,15 @@ static void tell(const char *path, const struct front *front, int error) {
             (double)front->size / 1e6, (double)front->tail / 1e6);
 }
 
-static pid_t program; /* this process, which becomes the program */
+static pid_t ownId; /* of this process, which becomes the program */
 
-static void askForTail(void *path) { prefetch_tail(path, (uint32_t)program); }
+static void askForTail(void *path) { prefetch_tail(path, (uint32_t)ownId); }
 
 static void prefetch(const char *path) {
   struct front front;
   int error = prefetch_path(path, &front);
   tell(path, &front, error);
-  program = getpid();
+  ownId = getpid();
   if (!error && front.misses_tail)
     run_apart("frontload-tail", false, askForTail, (void *)path);
 }

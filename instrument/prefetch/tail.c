@@ -46,7 +46,9 @@ static uint64_t own_faults(const struct watch *watch) {
   return faults;
 }
 
-/* The major faults of all processes, those that the program has forked among them. */
+/* The major faults of all processes, those that the program has forked among them. Before
+ * Linux 6.7, a wait for a page of the front is a major fault of the program, but not of this
+ * number. */
 static uint64_t all_faults(const struct watch *watch) {
   static const unsigned char name[] = "\npgmajfault ";
   enum { NAME = sizeof name - 1 };
@@ -68,19 +70,20 @@ static bool ends_within(const struct watch *watch, uint64_t milliseconds) {
 
 /* Waits for the first fault. False if the program ends before, or has started without one. */
 static bool await_fault(const struct watch *watch) {
-  const uint64_t own = own_faults(watch), all = all_faults(watch);
-  uint64_t counted = FIRST_COUNT_MS;
+  const uint64_t all = all_faults(watch);
+  uint64_t own = own_faults(watch), counted = FIRST_COUNT_MS;
   for (uint64_t passed = 0, pause; passed < WATCHED_MS; passed += pause) {
     pause = 1 + passed / SLOWER_AFTER_MS;
     if (ends_within(watch, pause))
       return false;
-    if (own_faults(watch) > own)
-      return true;
-    if (passed < counted)
+    const uint64_t before = own;
+    own = own_faults(watch);
+    if (own == before && passed < counted)
       continue;
     if (all_faults(watch) > all)
       return true;
-    counted = passed + passed / 2;
+    if (passed >= counted)
+      counted = passed + passed / 2;
   }
   return false;
 }

@@ -177,7 +177,7 @@ void StartModel::touch(uint64_t address, bool isWrite) {
   // do_user_addr_fault() of arch/x86/mm/fault.c sets FAULT_FLAG_TRIED, mm_account_fault() of
   // mm/memory.c counts it.
   ++(isMajor ? totals.majorFaults : totals.minorFaults);
-  if (isMajor)
+  if (isMissing)
     askForTail(std::exchange(unaskedTail, {}));
   if (!tryAround(isMissing))
     mappings[pageOf(address)] = isWrite ? Mapping::Private : Mapping::ReadOnly;
