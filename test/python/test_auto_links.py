@@ -159,7 +159,7 @@ def command(text, tmp_path, **options):
 def test_drivers_get_the_folder_of_the_linker(tmp_path, llvm, tools, build):
     """In which ld.frontload has the name that they look for."""
     made = command("gcc a.o -fuse-ld=gold -o app", tmp_path, profile="p")
-    by_folder = ["-B", str(build / "lib/frontload/gcc"), "-fuse-ld=lld"]
+    by_folder = ["-B", str(build / "lib/frontload/gcc"), "-fuse-ld=lld", "-Wl,--undefined-version"]
     assert made == ["gcc", *by_folder, "a.o",
                     "-Wl,--startup-profile=p", "-Wl,--front-always", "-o", "new"]
     made = command(f"{llvm}/clang a.o --ld-path=/x/ld.lld -oapp", tmp_path, profile="p",
@@ -168,8 +168,8 @@ def test_drivers_get_the_folder_of_the_linker(tmp_path, llvm, tools, build):
                     "-Wl,--startup-profile=p", "-Wl,--front-always", "-Wl,--min-match=50", "-o",
                     "new"]
     made = command("ld.bfd a.o -o app", tmp_path, profile="p")
-    assert made == [f"{build}/bin/ld.frontload", "a.o", "--startup-profile=p", "--front-always",
-                    "-o", "new"]
+    assert made == [f"{build}/bin/ld.frontload", "--undefined-version", "a.o",
+                    "--startup-profile=p", "--front-always", "-o", "new"]
 
 
 @pytest.mark.parametrize("option", [
@@ -180,7 +180,7 @@ def test_drivers_get_the_folder_of_the_linker(tmp_path, llvm, tools, build):
 def test_what_orders_strips_or_writes_other_files_is_left_out(tmp_path, tools, option):
     stays = "-Wl,--bp-startup-sort=function"  # orders that lld makes
     made = command(f"gcc a.o {option} {stays} -Wl,-z,now -o app", tmp_path)
-    assert made[4:] == ["a.o", stays, "-Wl,-z", "-Wl,now", "-o", "new"]
+    assert made[5:] == ["a.o", stays, "-Wl,-z", "-Wl,now", "-o", "new"]
 
 
 @pytest.mark.parametrize("option", ["-Wl,-N", "-Wl,-Ttext=0x1000", "-Wl,--unique", "-T x.ld",

@@ -1,6 +1,9 @@
-"""bench/distribution: counting tests, continuing, judging, and the page."""
+"""bench/distribution: links, counting tests, continuing, judging, and the page."""
 
 import json
+import re
+import subprocess
+from random import Random
 
 import pytest
 from bench_room import read_json
@@ -9,6 +12,8 @@ from coldbench.__main__ import main as bench
 from coldbench.judge import distribution as judge
 from coldbench.measure import built, test_counts
 from frontload.base.errors import EXIT_OK
+from linking import check_run
+from places import ROOT
 
 
 @pytest.mark.parametrize("runner, log, passed, failed, skipped, failures", [
@@ -147,3 +152,29 @@ def test_a_run_is_continued_and_has_its_page(tmp_path, monkeypatch):
     assert ("| app | 1-1 | C | 3 / 3 / 2, 1 failed lines | 1 | 1 | 1.000, 1.000 | "
             "1.00 (1.00 to 1.00) | 1.00 | 0 (0) | 0 |") in page
     assert "* **app**: One test fails." in page and "* **huge**: It takes hours." in page
+
+
+def test_the_linker_of_a_build(tmp_path, build):
+    """It notes each link, and half of the symbols become the front that frontload-cc wants."""
+    script = re.sub(r"(?<!\w)/(frontload|launchers|records)\b", rf"{tmp_path}/\1",
+                    (ROOT / "bench/packages/link").read_text())
+    tools, launchers, records = (tmp_path / name for name in ("frontload", "launchers", "records"))
+    for folder in (tools, launchers, records):
+        folder.mkdir()
+    (tools / "bin").symlink_to(build / "bin")
+    (tools / "seed").write_bytes(Random(44).randbytes(1 << 16))
+    linker = tools / "ld.lld"
+    linker.write_text(script)
+    names = ("_start", *(f"part{number}" for number in range(9)))
+    (tmp_path / "a.c").write_text("".join(f"void {name}(void) {{}}\n" for name in names))
+    check_run("cc", "-c", "-ffunction-sections", "a.c", cwd=tmp_path)
+    (tmp_path / "words").write_text("'-o' \"app\"\na.o -s --startup-profile=x --min-match=0\n")
+    for name, words in (("lld", "@words"), ("frontload", "@words"), ("frontload", "-r a.o -o b.o"),
+                        ("frontload", "-o no c.o")):
+        (launchers / "build").write_text(f"{name}\n")
+        subprocess.run(["sh", linker, *words.split()], cwd=tmp_path, check="c.o" not in words)
+    found = built.links(records)
+    assert found.pop("costs").keys() == {f"{tmp_path}/app"} and found.pop("fronts")["links"] == 1
+    assert found == {"linkers": {"lld": 2, "front": 1}, "refused": []}
+    (report,) = records.glob("*.report")
+    assert json.loads(report.read_text())["names"]["placed"] == 5

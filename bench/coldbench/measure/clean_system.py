@@ -75,7 +75,8 @@ class CleanSystem:
             return
         part = self._folder / "base.part"
         shutil.rmtree(part, ignore_errors=True)
-        check_call(["mmdebstrap", "--quiet", "--variant=buildd", "--include=fakeroot",
+        check_call(["mmdebstrap", "--quiet", "--variant=buildd", "--include=debhelper,fakeroot",
+                    "--dpkgopt=force-unsafe-io",
                     '--customize-hook=chroot "$1" useradd --create-home builder',
                     '--customize-hook=echo 127.0.0.1 localhost >"$1/etc/hosts"', SUITE, part])
         part.rename(self._base)

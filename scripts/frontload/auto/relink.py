@@ -86,8 +86,10 @@ def command_for(link: LinkCommand, output: str, options: Options) -> list[str]:
     refused = next((each for each in found if each.kind == linker_options.REFUSED), None)
     if refused and options.profile:
         raise Failure(f"{refused.option}: {refused.why}", note=refused.remedy)
-    added = [Token(text, True) for text in options.tokens()]
-    arguments = linker_options.arguments([*_without_output(stay), *added], link.is_by_linker)
+    # GNU ld's version scripts may name symbols that are not there, for which lld needs an option.
+    first, *added = (Token(text, True) for text in ("--undefined-version", *options.tokens()))
+    arguments = linker_options.arguments([first, *_without_output(stay), *added],
+                                         link.is_by_linker)
     # gcc and clang find ld.frontload by the name ld.lld in this folder.
     program = ([str(tools.tool("ld.frontload"))] if link.is_by_linker else
                [link.arguments[0], "-B", _folder_of("lib/frontload/gcc/ld.lld"), "-fuse-ld=lld"])
