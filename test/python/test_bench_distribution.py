@@ -112,7 +112,8 @@ def test_a_run_is_continued_and_has_its_page(tmp_path, monkeypatch):
     """Builds with facts are not done again; a package that is left out is named."""
     entries = tmp_path / "list.toml"
     entries.write_text('app = { why = "C", note = "One test fails." }\n'
-                       'huge = { why = "C++", left_out = "It takes hours." }\n')
+                       'huge = { why = "C++", left_out = "It takes hours." }\n'
+                       'later = { why = "Ada" }\n')
     done = []
 
     class System:
@@ -142,7 +143,7 @@ def test_a_run_is_continued_and_has_its_page(tmp_path, monkeypatch):
     result = tmp_path / "result.json"
     for builds, expected in (("gnu", ["gnu"]), ("gnu,lld,frontload,again",
                                                 ["gnu", "lld", "frontload", "again"])):
-        assert bench(["distribution", f"--list={entries}", f"--work-dir={tmp_path / 'work'}",
+        assert bench(["distribution", "app", f"--list={entries}", f"--work-dir={tmp_path / 'work'}",
                       f"--json={result}", f"--builds={builds}"]) == EXIT_OK
         assert done == expected
     (row,) = read_json(result, "frontload-distribution/1")["rows"]
@@ -152,6 +153,7 @@ def test_a_run_is_continued_and_has_its_page(tmp_path, monkeypatch):
     assert ("| app | 1-1 | C | 3 / 3 / 2, 1 failed lines | 1 | 1 | 1.000, 1.000 | "
             "1.00 (1.00 to 1.00) | 1.00 | 0 (0) | 0 |") in page
     assert "* **app**: One test fails." in page and "* **huge**: It takes hours." in page
+    assert "## Not built yet\n\nlater\n" in page
 
 
 def test_the_linker_of_a_build(tmp_path, build):

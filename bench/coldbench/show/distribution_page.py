@@ -96,7 +96,10 @@ def render(document: dict, entries: dict[str, dict]) -> str:
              if "note" in entries[row["package"]]]
     left_out = [f"* **{name}**: {entry['left_out']}" for name, entry in sorted(entries.items())
                 if "left_out" in entry]
-    for title, each in (("Differences, explained", notes), ("Left out", left_out)):
+    later = sorted(name for name, entry in entries.items()
+                   if "left_out" not in entry and name not in {row["package"] for row in rows})
+    for title, each in (("Differences, explained", notes), ("Left out", left_out),
+                        ("Not built yet", [", ".join(later)] * bool(later))):
         if each:
             lines += [f"## {title}", "", *each, ""]
     return "\n".join(lines)
