@@ -40,7 +40,9 @@ from places import ROOT
     ("prove", "ok 1 - a\nFiles=2, Tests=7,  1 wallclock secs\n", 7, 0, 0, []),
     ("go", "ok  \tpkg/a\t0.1s\nFAIL\tpkg/b\t0.1s\n", 1, 1, 0, ["pkg/b"]),
     ("lines", "checking for x... ok\nmake -j1 test\nfirst: ok\nsecond: failed\n[ok]: third\n",
-     2, 1, 0, ["second:"])])
+     2, 1, 0, ["second:"]),
+    ("lines", "gcc: ok\n   debian/rules override_dh_auto_test\nall completed successfully.\n",
+     1, 0, 0, [])])
 def test_what_a_log_counts(runner, log, passed, failed, skipped, failures):
     """Colors and other lines make no difference."""
     counted = test_counts.count(f"gcc -c a.c\n\x1b[32m{log}\x1b[0mdh_strip -a\n")

@@ -39,10 +39,11 @@ _RUNNERS = {
     "tcltest": (r"\S*:?\tTotal\t(?P<of>\d+)\tPassed\t\d+\tSkipped\t(?P<skipped>\d+)\tFailed\t"
                 r"(?P<failed>\d+)", r"==== (?P<name>\S+) .* FAILED"),
 }
-_LINES = (r"(?:.*\b(?:ok|OK|[Pp]ass(?:ed)?|PASS(?:ED)?|[Ss]uccess(?:ful)?)[ .!*]*|"
+_LINES = (r"(?:.*\b(?:ok|OK|[Pp]ass(?:ed)?|PASS(?:ED)?|[Ss]uccess(?:ful(?:ly)?)?)[ .!*]*|"
           r"(?:PASS(?:ED)?|ok|OK|\[ok\])(?!\w).*)(?P<passed>)",
           r"(?P<name>.*)\b(?:[Ff]ail(?:ed)?|FAIL(?:ED)?)[.!]?(?P<failed>)")
-_BEGIN = re.compile(r"^ *(?:dh_auto_test|make\b.*\b(?:check|tests?)\b).*$", re.MULTILINE)
+_BEGIN = re.compile(r"^ *(?:(?:debian/rules override_)?dh_auto_test|"
+                    r"make\b.*\b(?:check|tests?)\b).*$", re.MULTILINE)
 
 
 def _matches(patterns: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:

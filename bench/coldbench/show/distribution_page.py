@@ -35,9 +35,9 @@ takes lld's libraries for position-independent programs, because they have a `PH
 
 
 def is_right(row: dict) -> bool:
-    """Whether fronts did a package no harm."""
+    """Whether a package has fronts, and they did it no harm."""
     status = row["status"]
-    return not row["newly_failed"] and not row["refused"] and (
+    return row["links"]["fronts"] > 0 and not row["newly_failed"] and not row["refused"] and (
         status[FRONT] == 0 or status[FRONT] == status[LLD]) and (
         row["tests"][FRONT]["passed"] == max(row["tests"][name]["passed"] for name in (GNU, LLD)))
 
