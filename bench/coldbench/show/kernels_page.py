@@ -83,8 +83,7 @@ AArch64 each layout is recorded, as `frontload predict` pairs fewer references t
 
 Four layouts of one program were trained with the startup that was measured: by lld, by lld with an
 order file and packed relative relocations, and with a *front*, which holds what startup touches at
-the beginning of the file. The last one prefetches its front, and behind it, while the program goes
-on, its [tail](../layout.md#the-tail).
+the beginning of the file. The last one prefetches its front.
 """
 _DIFFERENCES = """\
 ## Why kernels differ
@@ -116,9 +115,10 @@ _DIFFERENCES = """\
 ## Faults with a prefetched front
 
 Since Linux 6.7, x86-64 has none. The clang once had one, because its `.dynamic` does not lie in the
-four pages that the kernel reads with the headers. Now the name of the dynamic linker brings it
-([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has one or two, as segments there
-are aligned to 64 KiB. It has six on 6.1, where waits for pages on their way count.
+four pages that the kernel reads with the headers. Where there is a prefetch, the name of the dynamic
+linker brings it now ([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has one or
+two, as segments there are aligned to 64 KiB. It has six on 6.1, where waits for pages on their way
+count.
 
 Until Linux 6.6, x86-64 has two that wait for no read. The page of `.gnu.hash`, the fifth of the
 file, is marked by the kernel's own read. The touch of this page reads on, and marks the thirteenth,
@@ -126,9 +126,6 @@ which has relocated data. At a marked page, `filemap_fault()` lets go of the add
 returns VM_FAULT_RETRY. `mm_account_fault()` counts the second try (FAULT_FLAG_TRIED) as a major
 fault. Since 12214eba1992, such a fault does not lock the address space, and its second try is a
 minor one. In a startup with all files cold, further faults are those of the libraries.
-
-The rows of btrfs on 5.10, 6.1 and 7.2, and those of f2fs with 8 MiB on 5.10 and 7.2, still have the
-layout in which the name of the dynamic linker was in the first page.
 """
 
 
