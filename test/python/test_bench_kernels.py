@@ -50,7 +50,7 @@ def test_a_result_grows_and_has_its_page(tmp_path, build, monkeypatch):
         for ahead in (128, 8192) for _ in kernels.VARIANTS]
     page = (tmp_path / "kernels.md").read_text()
     assert "| 6.1 | 4 | xfs | 8192 | 7 (8) | 7 (8) | 7 (8) | 7 (8) |" in page
-    assert "Not cc1, amd64, 7.2, 4 KiB a page, xfs, 128 KiB, default: major_faults." in page
+    assert "Not clang, 207 MB, on 7.2, 4 KiB a page, xfs, 128 KiB, default: major_faults." in page
 
 
 @pytest.mark.parametrize("figure, predicted, agrees", [

@@ -36,11 +36,16 @@ def agrees(row: dict, figure: str) -> bool:
     return difference <= max(WITHIN * row[figure], _SLACK.get(figure, 0))
 
 
+def _name(row: dict) -> str:
+    """The program, as a title."""
+    key = row["workload"], row["processor"]
+    return _PROGRAMS.get(key, ", ".join(key))
+
+
 def summary(rows: list[dict]) -> str:
     judged = [(row, figure) for row in rows for figure in FIGURES if is_judged(row, figure)]
-    wrong = [f"{row['workload']}, {row['processor']}, {row['kernel']}, {row['page_kib']} KiB a "
-             f"page, {row['file_system']}, "
-             f"{row['read_ahead_kib']} KiB, {row['variant']}: {figure}"
+    wrong = [f"{_name(row)}, on {row['kernel']}, {row['page_kib']} KiB a page, "
+             f"{row['file_system']}, {row['read_ahead_kib']} KiB, {row['variant']}: {figure}"
              for row, figure in judged if not agrees(row, figure)]
     return (f"{len(judged) - len(wrong)} of {len(judged)} figures are predicted within "
             f"{WITHIN:.0%}, or two faults or requests."
@@ -115,10 +120,10 @@ _DIFFERENCES = """\
 ## Faults with a prefetched front
 
 Since Linux 6.7, x86-64 has none. The clang once had one, because its `.dynamic` does not lie in the
-four pages that the kernel reads with the headers. Where there is a prefetch, the name of the dynamic
-linker brings it now ([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has one or
-two, as segments there are aligned to 64 KiB. It has six on 6.1, where waits for pages on their way
-count.
+four pages that the kernel reads with the headers. Where there is a prefetch, the name of the
+dynamic linker brings it now ([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has
+one or two, as segments there are aligned to 64 KiB. It has six on 6.1, where waits for pages on
+their way count.
 
 Until Linux 6.6, x86-64 has two that wait for no read. The page of `.gnu.hash`, the fifth of the
 file, is marked by the kernel's own read. The touch of this page reads on, and marks the thirteenth,
@@ -131,9 +136,9 @@ minor one. In a startup with all files cold, further faults are those of the lib
 
 def render(result: dict) -> str:
     lines = [_HEAD]
-    for name in dict.fromkeys((row["workload"], row["processor"]) for row in result["rows"]):
-        rows = [row for row in result["rows"] if (row["workload"], row["processor"]) == name]
-        lines += [f"## {_PROGRAMS.get(name, ', '.join(name))}", ""]
+    for name in dict.fromkeys(map(_name, result["rows"])):
+        rows = [row for row in result["rows"] if _name(row) == name]
+        lines += [f"## {name}", ""]
         for figure in FIGURES:
             lines += _table(rows, figure)
     releases = ", ".join(dict.fromkeys(row["release"] for row in result["rows"]))
