@@ -102,7 +102,7 @@ def test_files_of_another_processor_have_places_there(tmp_path, arm64):
     (tmp_path / "root/bin/dd").touch()
     assert arm64.program("dd") == tmp_path / "root/bin/dd"
     assert arm64.place(tmp_path / "root/bin/dd") == Path("/bin/dd")
-    assert arm64.place("/work/hello.c") == Path("/work/hello.c")
+    assert arm64.place("/src/hello.c") == Path("/src/hello.c")
 
 
 def test_variants_for_another_processor(tmp_path):
