@@ -64,9 +64,10 @@ static void prefetch(const char *path) {
   struct front front;
   int error = prefetch_path(path, &front);
   tell(path, &front, error);
-  ownId = getpid();
-  if (!error && front.misses_tail)
+  if (!error && front.misses_tail) {
+    ownId = getpid();
     run_apart("frontload-tail", false, askForTail, (void *)path);
+  }
 }
 
 /* Finds the program's dynamic linker. False if it has none, or is not ELF. */

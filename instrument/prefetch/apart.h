@@ -19,9 +19,9 @@ long start_beside(const char *name, void (*work)(void *), void *argument);
 void end_start_beside(long child);
 
 /* Leaves this process only what it needs to ask for parts of the files that it has opened: reads of
- * these, readahead(2), sleep, priority and exit. The program might later give up its rights, or
- * lose control of its memory, and this process must be no way around that. False if that is
- * impossible. */
+ * these, readahead(2), sleep, priority and exit. The program may later give up rights, or be
+ * attacked through its memory, which this process shares. False if the kernel has no such filter.
+ */
 bool have_nothing_else(void);
 
 /* The same for process 1, as a container's program is: a child that wait(2) does not report, unless

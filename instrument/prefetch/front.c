@@ -157,7 +157,7 @@ static void cut_ranges(struct ranges *ranges, uint64_t size) {
  * A front of 10.7 MB, cold, hdd: 0.71 s and 70 major faults without a prefetch; in pieces of 128
  * KiB 0.62 and 11, 256 KiB 0.27, 1 MiB 0.21, 2 MiB 0.44 and 36. Where the largest request is 128
  * KiB, pieces of 1 MiB alone leave 32 of 40 faults, and these with 128 KiB after them 10. */
-enum { LARGE_PIECE = 1 << 20, SMALL_PIECE = 128 << 10 };
+enum { SMALL_PIECE = 128 << 10 };
 
 /* Far more than any front. A hostile file must not keep us busy, nor fill the memory. */
 static const uint64_t MAX_FRONT = 256 << 20;

@@ -21,6 +21,9 @@ struct front {
 /* On every machine, files are read in multiples of this. */
 enum { MIN_PAGE = 4096 };
 
+/* prefetch_range() asks for so many bytes at once (front.c has the measurement). */
+enum { LARGE_PIECE = 1 << 20 };
+
 /* From the offset `begin` to before `end`. */
 struct range {
   uint64_t begin, end;

@@ -107,12 +107,12 @@ static void await_page(int fd, uint64_t end) {
   sys_pread(fd, &byte, 1, end - 1);
 }
 
-/* Never for more than 1 MB at a time: a page that the program needs meanwhile waits for that. */
+/* Never for more than one piece at a time: a page that the program needs meanwhile waits for that.
+ */
 static void ask_piecewise(int fd, const struct range *range, const struct watch *watch) {
-  enum { PIECE = 1 << 20 };
   struct range piece = {range->begin & -(uint64_t)MIN_PAGE, 0};
   for (; piece.begin < range->end && !ends_within(watch, 0); piece.begin = piece.end) {
-    piece.end = piece.begin + PIECE < range->end ? piece.begin + PIECE : range->end;
+    piece.end = piece.begin + LARGE_PIECE < range->end ? piece.begin + LARGE_PIECE : range->end;
     prefetch_range(fd, &piece);
     await_page(fd, piece.end);
   }

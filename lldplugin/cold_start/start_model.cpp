@@ -96,9 +96,12 @@ void StartModel::prefetch(ArrayRef<FileRange> front, ArrayRef<FileRange> tail) {
   unaskedTail.assign(tail.begin(), tail.end());
 }
 
-/// instrument/prefetch/tail.c asks for it at the first major fault. The device reads it last, so a
-/// program that touches a page of it waits for those before.
-void StartModel::askForTail(ArrayRef<FileRange> ranges) {
+/// instrument/prefetch/tail.c asks for it at the first fault that reads. The device reads it last,
+/// so a program that touches a page of it waits for those before.
+void StartModel::askForTail() {
+  const std::vector<FileRange> ranges = std::exchange(unaskedTail, {});
+  if (ranges.empty())
+    return;
   const uint64_t before = requests(), queued = totals.queuedRequests;
   const BlockCounts cost = reader ? reader->counts() : BlockCounts();
   for (FileRange range : ranges) {
@@ -178,7 +181,7 @@ void StartModel::touch(uint64_t address, bool isWrite) {
   // mm/memory.c counts it.
   ++(isMajor ? totals.majorFaults : totals.minorFaults);
   if (isMissing)
-    askForTail(std::exchange(unaskedTail, {}));
+    askForTail();
   if (!tryAround(isMissing))
     mappings[pageOf(address)] = isWrite ? Mapping::Private : Mapping::ReadOnly;
 }

@@ -56,8 +56,8 @@ public:
   /// The kernel's touches before the program's first instruction. `interpreter`: where the name of
   /// its dynamic linker is in the file.
   void execute(uint64_t interpreter = 0);
-  /// readahead(2) of the front, and of its tail at the next major fault, as instrument/prefetch
-  /// does it.
+  /// readahead(2) of the front, and of its tail at the next fault that reads, as
+  /// instrument/prefetch does it.
   void prefetch(llvm::ArrayRef<FileRange> front, llvm::ArrayRef<FileRange> tail = {});
   /// readahead(2) of these parts by a prefetch list, without a look at what is in memory. On
   /// average, `pagesSideBySide` pages are contiguous in memory.
@@ -90,7 +90,7 @@ private:
     unsigned order = 0;
   };
 
-  void askForTail(llvm::ArrayRef<FileRange> ranges);
+  void askForTail();
   void touch(uint64_t address, bool isWrite);
   void mapAround(uint64_t address, const FileSegment &segment, bool hasJustRead);
   void readAround(uint64_t page, const FileSegment &segment);

@@ -57,20 +57,19 @@ std::string frontScript(const PatternSet &patterns, uint64_t codeAlign, bool cop
   // folio. It may be touched first, so the names of libraries, the end of .dynstr, are there, and
   // .dynamic lies behind the folio. (Without a prefetch, 6.12 on xfs then has 19 faults instead
   // of 15.)
-  auto place = [&](StringRef name, StringRef address) {
-    os << "  " << name;
-    if (prefetches && !address.empty())
-      os << " (CONSTANT(MAXPAGESIZE) == 0x1000 && SIZEOF(.gnu.version_r) > 0 && SIZEOF_HEADERS + "
+  auto ifFour = [&](StringRef address) {
+    return (" (CONSTANT(MAXPAGESIZE) == 0x1000 && SIZEOF(.gnu.version_r) > 0 && SIZEOF_HEADERS + "
             "SIZEOF(.dynstr) + SIZEOF(.gnu.hash) + SIZEOF(.hash) + SIZEOF(.gnu.version_r) > 0x3000 "
-            "&& SIZEOF(.dynstr) + SIZEOF(.gnu.hash) + SIZEOF(.hash) < 0x3e00 ? "
-         << address << " : .)";
-    os << " : { }\n";
+            "&& SIZEOF(.dynstr) + SIZEOF(.gnu.hash) + SIZEOF(.hash) < 0x3e00 ? " +
+            address + " : .)")
+        .str();
   };
   if (prefetches)
-    place(".interp", "0x1000");
+    os << "  .interp" << ifFour("0x1000") << " : { }\n";
   for (StringRef name : {".dynstr", ".gnu.hash", ".hash"})
-    place(name, "");
-  place(".gnu.version_r", "0x8000 - SIZEOF(.gnu.version_r)");
+    os << "  " << name << " : { }\n";
+  os << "  .gnu.version_r" << (prefetches ? ifFour("0x8000 - SIZEOF(.gnu.version_r)") : "")
+     << " : { }\n";
   auto constants = [&] {
     for (StringRef name :
          {".gnu.version", ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})

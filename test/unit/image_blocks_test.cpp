@@ -55,6 +55,15 @@ TEST(ImageBlocks, SquashfsDecompressesWholeBlocksOnce) {
   EXPECT_EQ(counts.majorFaults, 2u);
 }
 
+// A page that is read after the tail was asked for changes nothing of what the tail cost.
+TEST(ImageBlocks, TheTailIsNotAwaitedByLaterReads) {
+  InImage file(ImageBlocks::Squashfs, 16);
+  file.model.prefetch(FileRange{0, 4 * page}, FileRange{48 * page, 64 * page});
+  const uint64_t unawaited = file.read({20}).unawaitedBytes;
+  EXPECT_EQ(unawaited, 1024u); // a block
+  EXPECT_EQ(file.read({36}).unawaitedBytes, unawaited);
+}
+
 // Its readahead goes on behind the block, as far as the last one, and where it ends with a block,
 // the next one is read.
 TEST(ImageBlocks, SquashfsReadsAheadBehindTheBlock) {
