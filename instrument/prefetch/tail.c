@@ -9,7 +9,7 @@
 
 #include <poll.h>
 
-static const uint64_t MILLISECOND = 1000000;
+enum { NS_PER_MS = 1000000 };
 
 /* How long a startup is watched, and how often: each millisecond, and later after a 64th of the
  * time that went by, which makes 400 looks of 11 us. */
@@ -31,19 +31,27 @@ static uint64_t number_at(const unsigned char *text, const unsigned char *end) {
   return number;
 }
 
-/* The major faults of the program and of the children that it has waited for: "majflt" and
- * "cmajflt" of proc_pid_stat(5), the 10th and 11th field behind the name. */
-static uint64_t own_faults(const struct watch *watch) {
+/* What /proc/PID/stat tells of the program. */
+struct state {
+  uint64_t faults; /* its major ones, and those of the children that it has waited for */
+  uint64_t stack;  /* where its stack begins: elsewhere after an exec; 0 if that is untold */
+};
+
+/* The fields "majflt", "cmajflt" and "startstack" of proc_pid_stat(5), counted from the name on. */
+static struct state state_of(const struct watch *watch) {
+  enum { MAJFLT = 10, CMAJFLT = 11, STARTSTACK = 26 };
   unsigned char text[512];
   const long size = sys_pread(watch->own, text, sizeof text, 0);
   const unsigned char *end = text + (size > 0 ? size : 0), *at = end;
-  uint64_t faults = 0;
+  struct state state = {0, 0};
   while (at > text && at[-1] != ')')
     --at;
   for (unsigned field = 0; at < end; ++at)
-    if (*at == ' ' && (++field == 10 || field == 11))
-      faults += number_at(at + 1, end);
-  return faults;
+    if (*at == ' ' && (++field == MAJFLT || field == CMAJFLT))
+      state.faults += number_at(at + 1, end);
+    else if (*at == ' ' && field == STARTSTACK)
+      state.stack = number_at(at + 1, end);
+  return state;
 }
 
 /* The major faults of all processes, those that the program has forked among them. Before
@@ -60,25 +68,29 @@ static uint64_t all_faults(const struct watch *watch) {
   return 0;
 }
 
-/* Whether the program ends within this time. */
-static bool ends_within(const struct watch *watch, uint64_t milliseconds) {
+/* Whether the program ends within this time, of less than a second. */
+static bool ends_within(const struct watch *watch, unsigned milliseconds) {
   struct pollfd ended = {watch->ended, POLLIN, 0};
-  const struct timespec timeout = {(long)(milliseconds / 1000),
-                                   (long)(milliseconds % 1000 * MILLISECOND)};
+  const struct timespec timeout = {0, (long)(milliseconds * NS_PER_MS)};
   return SYS(ppoll, &ended, 1, &timeout) != 0;
 }
 
-/* Waits for the first fault. False if the program ends before, or has started without one. */
+/* Waits for the first fault. False if the program ends before, becomes another one (this process
+ * would keep the memory of the old one), or has started without a fault. */
 static bool await_fault(const struct watch *watch) {
   const uint64_t all = all_faults(watch);
-  uint64_t own = own_faults(watch), counted = FIRST_COUNT_MS;
-  for (uint64_t passed = 0, pause; passed < WATCHED_MS; passed += pause) {
+  struct state own = state_of(watch);
+  const uint64_t stack = own.stack;
+  unsigned counted = FIRST_COUNT_MS;
+  for (unsigned passed = 0, pause; passed < WATCHED_MS; passed += pause) {
     pause = 1 + passed / SLOWER_AFTER_MS;
     if (ends_within(watch, pause))
       return false;
-    const uint64_t before = own;
-    own = own_faults(watch);
-    if (own == before && passed < counted)
+    const uint64_t before = own.faults;
+    own = state_of(watch);
+    if (own.stack && own.stack != stack)
+      return false;
+    if (own.faults == before && passed < counted)
       continue;
     if (all_faults(watch) > all)
       return true;

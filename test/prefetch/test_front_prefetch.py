@@ -52,12 +52,12 @@ def parts(tmp_path_factory, llvm) -> SimpleNamespace:
 def linked_front(tmp_path, llvm, run, library, parts):
     """linked_front(*flags): main.c and the parts, linked with a front."""
 
-    def linked_front(*flags):
+    def linked_front(*flags, main=parts.main):
         path = tmp_path / "program"
         # glibc cannot start a static program that says where its libraries are.
         rpath = [] if "-static" in flags or "-static-pie" in flags else [
             f"-Wl,-rpath,{library.parent}"]
-        run(llvm / "clang", f"--ld-path={LD_FRONTLOAD}", parts.main, parts.object,
+        run(llvm / "clang", f"--ld-path={LD_FRONTLOAD}", main, parts.object,
             f"-Wl,{parts.profile},--front-always", *rpath, *flags, "-o", path)
         return path
 
@@ -170,7 +170,7 @@ def held(tmp_path):
 
 # What strace makes of the looks at faults from the fortieth read on, when nothing but these is
 # read: the program's number grows, for a fault that read also the machine's.
-GROWN, COUNT = b") S 1 1 1 1 1 1 1 1 99999 0 ", b"\npgmajfault 6\n"
+GROWN, COUNT = b") S " + b"1 " * 8 + b"99999 " + b"0 " * 16, b"\npgmajfault 6\n"
 WAITS = f"pread64:poke_exit=@arg2={GROWN.hex()}:when=40+"
 FAULT = f"pread64:poke_exit=@arg2={(GROWN + COUNT).hex()}:when=40..41"
 
@@ -216,6 +216,31 @@ def test_a_start_within_its_front_asks_for_no_tail(with_tail, asked, calls, mach
         await_lines(r"readahead\(", len(front) + len(tail))
 
     assert asked(path, stdin=held(r"ppoll\(", 5, fault), **looks) == [*front, *tail]
+
+
+@needs("pid-namespace")
+def test_a_program_that_becomes_another_one_is_left(tmp_path, linked_front, calls, machine, held):
+    """After hardly a look at the other one, the process that watches ends, and with it the memory
+    of the old program."""
+    becomes = compile_text(tmp_path, "becomes.c", """
+#include <unistd.h>
+int main(int count, char **words) {
+  char byte;
+  while (read(0, &byte, 1) > 0)
+    ;
+  return execlp("cat", "cat", words[count - 1], (char *)0);
+}
+""", "-O1")
+    path = linked_front("-Wl,--front-prefetch=inside", "-static", main=becomes)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    watch_ends = held(r"(?ms)^(\d+) +ppoll.*^\1 +exit_group", 1)
+    threading.Thread(target=lambda: shutil.copyfileobj(watch_ends, pipe.open("wb")),
+                     daemon=True).start()
+    seen = calls(path, str(pipe), stdin=held(r"ppoll\(", 2), prefix=machine.process_1,
+                 inject=noted.COLD, code=0, only=("preadv2", "pread64", "ppoll", "exit_group"))
+    assert any("(program)" in line for line in seen)
+    assert 0 < sum("(cat)" in line for line in seen) < 20, seen
 
 
 def test_a_shared_library_does_not_prefetch_itself(tmp_path, run, llvm, parts):
