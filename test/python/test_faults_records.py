@@ -1,12 +1,20 @@
 """frontload faults, without perf: how perf's records are read and put in order, and what a start
 waits for."""
 
+import fcntl
+import os
+import re
+import struct
+import sys
+import termios
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 from abilities import needs
-from frontload.faults import phases
+from faults_writer import FaultsWriter, plain_file
+from frontload.faults import phases, table
 from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
 from frontload.faults.table import section_at
@@ -18,6 +26,7 @@ from hypothesis import strategies as st
 
 DATA = Path(__file__).parent / "data"
 SECOND = 1_000_000_000
+LONG = "a-library-that-is-called-by-a-long-name.so.22.1"
 ODD = "/tmp/odd\ndir/with: PERF_RECORD_COMM/a b (deleted)"
 
 
@@ -241,3 +250,36 @@ def test_how_perf_tells_of_waits():
             b"5/6  1.000000003: raw_syscalls:sys_exit: NR 7 = -4\n")
     enter, off, leave = perf_records.parse(text.splitlines(keepends=True))
     assert (enter.number, leave.number) == (7, None) and off.for_disk
+
+
+@pytest.mark.parametrize(("columns", "shown"), [
+    (80, ["  constructors  ", " a-library-that-is-called-by-a-long-name…  (no section)  ?",
+          "also shows offsets and threads"]),
+    (150, ["  constructors  ", f" {LONG}     0x5000  (no section)  ?  "])])
+def test_a_terminal_breaks_no_word(monkeypatch, columns, shown):
+    """What has no room is left out or cut, and no line is wider than the terminal."""
+    recorded = FaultsWriter(plain_file(f"/usr/lib/{LONG}"),
+                            variant="app").phase("constructors")
+    recorded.fault(0, 0x5000, major=1).fault(-1, 0)
+    sample = {"exit_status": 0, "signal": None, "major_faults": 1, "minor_faults": 1, "ready": None,
+              "wall_ns": 10 ** 8, "max_rss_kib": 1000}
+    document = recorded.to_json(
+        sample=sample, recorder={"tool": "perf", "before_exec": {"major": 0, "minor": 13},
+                                 "unlisted": {"major": 0, "minor": 0}},
+        phases=[{**phase, "waits_ns": None} for phase in recorded.phases])
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", f"{columns}")
+    with open(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        table.show(document, None)
+    text = ""
+    with suppress(OSError):  # the end of a terminal
+        while part := os.read(ours, 4096):
+            text += part.decode()
+    os.close(ours)
+    lines = re.sub("\x1b\\[[0-9;]*m", "", text).splitlines()
+    assert max(map(len, lines)) <= columns
+    for each in shown:
+        assert any(each in line for line in lines), text

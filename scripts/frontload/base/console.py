@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import count, zip_longest
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Begin = Callable[..., Callable[[str], None]]  # of a step: what is done, and how many parts
+_WIDTH = 120  # of tables, if stdout is no terminal
 _shows_steps = False
 
 
@@ -52,17 +53,20 @@ class _PlainTable:
             for line in lines)
 
 
-def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
-    """An empty table; the columns whose positions are in `numbers` are aligned to the right."""
+def table(*columns: str, numbers: Iterable[int] = (), cut: Collection[int] = ()) -> Table:
+    """An empty table; the columns whose positions are in `numbers` are aligned to the right. Where
+    a terminal has no room for it, those in `cut` are cut off, or else cells are broken."""
     try:
         from rich.table import Table
 
         result = Table(box=None, pad_edge=False, header_style="bold")
     except ImportError:
         result = _PlainTable()  # type: ignore[assignment]  # has what we use of it
+    cuts = bool(cut) and sys.stdout.isatty()
     for position, column in enumerate(columns):
         result.add_column(column, justify="right" if position in numbers else "left",
-                          overflow="fold")
+                          overflow="ellipsis" if cuts else "fold",
+                          no_wrap=cuts and position not in cut)
     return result
 
 
@@ -75,10 +79,14 @@ def add_row(to: Table, *cells: object, style: str | None = None) -> None:
     to.add_row(*map(Text, texts), style=style)
 
 
+def is_narrow() -> bool:
+    """Whether stdout is a terminal with less room than tables have elsewhere."""
+    return sys.stdout.isatty() and os.get_terminal_size(sys.stdout.fileno()).columns < _WIDTH
+
+
 def path(whole: str) -> str:
     """A path for a cell: on a narrow terminal its last part, which is not broken there."""
-    is_narrow = sys.stdout.isatty() and os.get_terminal_size(sys.stdout.fileno()).columns < 120
-    return os.path.basename(whole) if is_narrow else whole
+    return os.path.basename(whole) if is_narrow() else whole
 
 
 def show(what: Table) -> None:
@@ -87,7 +95,7 @@ def show(what: Table) -> None:
         return print(what)
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 120
+    width = None if sys.stdout.isatty() else _WIDTH
     Console(width=width, highlight=False).print(what)
 
 

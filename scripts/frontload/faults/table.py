@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ACCESSES = {"x": "execute", "r": "read", "w": "write"}
 _UNKNOWN = "?"
 _BSS = ".bss"
+_COUNTED = "major\nfaults", "minor\nfaults", "KiB\nfilled"
 _MAX_FILES = 20
 _EVER = 1 << 62
 
@@ -42,8 +43,8 @@ def show(document: Document, most: int | None) -> None:
     if document["faults"] is not None:
         rows = _files(document, seen)
         print("\nFiles:")
-        console.show(_table("file", "size KiB", "major faults", "minor faults", "KiB filled",
-                            rows=rows[:_MAX_FILES], numbers=range(1, 5)))
+        console.show(_table("file", "size KiB", *_COUNTED, rows=rows[:_MAX_FILES],
+                            numbers=range(1, 5), cut=(0,)))
         if len(rows) > _MAX_FILES:
             print(f"and {count(len(rows) - _MAX_FILES, 'more file')} (--json lists all)")
     if (faults := document["faults"]) is not None and most != 0:
@@ -52,14 +53,17 @@ def show(document: Document, most: int | None) -> None:
         print("\nFaults:" if shown == total
               else f"\nThe first {shown} of {total:,} faults (--all: all):")
         console.show(_faults(faults, document["files"], shown))
+        if console.is_narrow():
+            print("(a wider terminal also shows offsets and threads)")
     if document["missing"]:
         print()
         console.show(_table("not recorded", "why", "what would give it", rows=[
             (each["what"], each["why"], each["remedy"]) for each in document["missing"]]))
 
 
-def _table(*columns: str, rows: list[tuple], numbers: range | tuple[int, ...] = ()) -> "Table":
-    table = console.table(*columns, numbers=numbers)
+def _table(*columns: str, rows: list[tuple], numbers: range | tuple[int, ...] = (),
+           cut: tuple[int, ...] = ()) -> "Table":
+    table = console.table(*columns, numbers=numbers, cut=cut)
     for row in rows:
         console.add_row(table, *row)
     return table
@@ -124,15 +128,20 @@ class _Counts:
 
 
 def _phases(document: Document, seen: _Counts) -> "Table":
-    rows = []
+    """The phases of each process below a row with its name."""
+    rows: list[tuple] = []
+    last = None
     for phase in document["phases"]:
         start, end, number = phase["start_ns"], phase["end_ns"], phase["process"]
-        process = document["processes"][number]
-        rows.append((f"{process['command']} ({process['pid']})", phase["name"], _ms(start),
-                     _ms(end - start), *map(_ms, waits.split(phase["waits_ns"])),
+        if number != last:
+            process = document["processes"][number]
+            rows.append((f"{process['command']} ({process['pid']})", *[""] * 7))
+        last = number
+        rows.append((f"  {phase['name']}", _ms(start), _ms(end - start),
+                     *map(_ms, waits.split(phase["waits_ns"])),
                      *seen.cells("process", number, start, end)))
-    return _table("process", "phase", "from ms", "ms", "waits for disk", "for other",
-                  "major faults", "minor faults", "KiB filled", rows=rows, numbers=range(2, 9))
+    return _table("process, phase", "from ms", "ms", "waits\nfor disk", "for\nother", *_COUNTED,
+                  rows=rows, numbers=range(1, 8), cut=(0,))
 
 
 def _files(document: Document, seen: _Counts) -> list[tuple]:
@@ -150,7 +159,9 @@ def _files(document: Document, seen: _Counts) -> list[tuple]:
 
 
 def _faults(faults: Faults, files: list[File], shown: int) -> "Table":
+    """A narrow terminal has no room for offsets and threads."""
     rows = []
+    wide = not console.is_narrow()
     for row in range(shown):
         place, offset, access = faults["file"][row], faults["offset"][row], faults["access"][row]
         file = files[place] if place >= 0 else None
@@ -160,11 +171,15 @@ def _faults(faults: Faults, files: list[File], shown: int) -> "Table":
         rows.append((_ms(faults["time_ns"][row]), "major" if faults["major"][row] else "minor",
                      _ACCESSES.get(access, _UNKNOWN),
                      os.path.basename(file["path"]) if file else "(no file)",
-                     f"{offset:#x}" if file else f"at {faults['address'][row]:#x}",
+                     *([f"{offset:#x}" if file else f"at {faults['address'][row]:#x}"]
+                       if wide else []),
                      section_at(file, offset, access == "w") if file else "", by,
-                     faults["thread"][row]))
-    return _table("ms", "fault", "access", "file", "offset", "section", "by", "thread", rows=rows,
-                  numbers=(0, 4, 7))
+                     *([faults["thread"][row]] if wide else [])))
+    if wide:
+        return _table("ms", "fault", "access", "file", "offset", "section", "by", "thread",
+                      rows=rows, numbers=(0, 4, 7), cut=(3, 6))
+    return _table("ms", "fault", "access", "file", "section", "by", rows=rows, numbers=(0,),
+                  cut=(3, 5))
 
 
 def section_at(file: File, offset: int, written: bool) -> str:
