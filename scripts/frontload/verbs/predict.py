@@ -276,10 +276,12 @@ def _image_options(args: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def _show(document: "Prediction") -> None:
+    """A narrow terminal has no room for minor faults, for which nothing is read."""
+    wide = not console.is_narrow()
     is_compared = len(document["variants"]) > 1
     has_images = any("blocks" in each for each in document["variants"][0]["devices"].values())
-    headings = ["variant", "device", "major\nfaults", "minor\nfaults", "MB\nread", "extents\nread",
-                "requests", *(["blocks", "MB decom-\npressed"] if has_images else []), "seconds"]
+    headings = ["variant", "device", "major\nfaults", *(["minor\nfaults"] if wide else []),
+                "MB\nread", "extents\nread", "requests", *(["blocks", "MB decom-\npressed"] if has_images else []), "seconds"]
     if is_compared:
         headings.append(f"times as fast\nas {document['variants'][0]['name']}")
     table = console.table(*headings, numbers=range(2, len(headings)))
@@ -290,7 +292,8 @@ def _show(document: "Prediction") -> None:
             times = figures["gain"]["times"]
             console.add_row(
                 table, variant["name"], device["name"], f"{figures['major_faults']:.0f}",
-                f"{figures['minor_faults']:.0f}", f"{figures['read_bytes'] / 1e6:.1f}",
+                *([f"{figures['minor_faults']:.0f}"] if wide else []),
+                f"{figures['read_bytes'] / 1e6:.1f}",
                 f"{figures['read_runs']:.0f}", f"{figures['requests']:.0f}",
                 *([f"{figures['blocks']:.0f}", f"{figures['decompressed_bytes'] / 1e6:.1f}"]
                   if "blocks" in figures else ["", ""] * has_images), f"{seconds:.3f}",
