@@ -93,8 +93,9 @@ def merged(races: list[Path]) -> dict:
             raise BadData(race, f"cannot be added to {races[0]}: another number of runs, kernel, "
                           "file system or device")
         for workload in other["workloads"]:
-            found[workload["name"]] = workload | (
-                {} if page.machine(other) == page.machine(first) else {"host": other["host"]})
+            found[workload["name"]] = (  # which may be of a third one
+                {} if page.machine(other) == page.machine(first) else {"host": other["host"]}
+            ) | workload
     return first | {"workloads": list(found.values())}
 
 

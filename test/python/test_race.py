@@ -230,8 +230,8 @@ def test_the_small_table_has_few_rows_and_programs():
 
 
 def test_a_workload_of_another_session_is_added(tmp_path):
-    """It takes the place of the one of that name, and notes another machine. Counts under other
-    conditions are refused."""
+    """It takes the place of the one of that name, and notes another machine, for good. Counts under
+    other conditions are refused."""
     first, later = race(name="cc1"), race(name="postgresql")
     first["workloads"] += race(name="postgresql", title="old")["workloads"]
     later["host"] = later["host"] | {"processor": "another"}
@@ -240,8 +240,12 @@ def test_a_workload_of_another_session_is_added(tmp_path):
     files[1].write_text(json.dumps(later))
     cc1, postgresql = table.merged(files)["workloads"]
     assert "host" not in cc1 and postgresql["title"] == "a program"
-    assert "On another machine: Linux 6.18, another, 2 processors." in page.render(
+    assert "time: Linux 6.18, another, 2 processors." in page.render(
         table.merged(files))
+    files[1].write_text(json.dumps(table.merged(files)))
+    files[0].write_text(json.dumps(race(name="git") | {"host": first["host"] | {"processor": "C"}}))
+    assert [workload.get("host", {}).get("processor")
+            for workload in table.merged(files)["workloads"]] == [None, "A | B", "another"]
     files[1].write_text(json.dumps(later | {"runs": 4}))
     with pytest.raises(BadData):
         table.merged(files)
