@@ -53,7 +53,7 @@ def make_parser() -> Parser:
     parser.add_argument("--data", action="store_true",
                         help="also record the data that is touched, and code in steps of 4 bytes, "
                         "by running the command in valgrind. This works for any program, and slows "
-                        "it down 36 to 238 times")
+                        "it down 36 to 355 times")
     parser.add_argument("--blocks", action="store_true",
                         help="also record basic blocks, of code that clang has compiled with "
                         "-fbasic-block-address-map; --data does so anyway")
