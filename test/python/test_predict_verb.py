@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from frontload.base import console
 from frontload.measure import prediction
 from trace_writer import CODE, DATA, TraceWriter
 
@@ -62,11 +63,16 @@ def test_traces_with_data_are_taken_for_all_of_a_start(cli, program, traces):
     assert "traces of functions alone make starts look shorter than they are" in result.err
 
 
-def test_a_table_has_a_line_for_each_variant_and_device(cli, program, other, traces):
+@pytest.mark.parametrize(("narrow", "faults"), [(False, 2), (True, 1)])
+def test_a_table_has_a_line_for_each_variant_and_device(cli, program, other, traces, monkeypatch,
+                                                        narrow, faults):
+    """A narrow terminal has no room for minor faults."""
+    monkeypatch.setattr(console, "is_narrow", lambda: narrow)
     lines = cli("predict", "--variant", f"[red]={program.path}", "--variant", f"b={other.path}",
                 "--device", "ssd", "--device", "hdd", traces).out.splitlines()
     assert [line.split()[:2] for line in lines[2:6]] == [
         ["[red]", "ssd"], ["b", "ssd"], ["[red]", "hdd"], ["b", "hdd"]]
+    assert lines[1].split().count("faults") == faults
 
 
 def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):

@@ -281,7 +281,8 @@ def _show(document: "Prediction") -> None:
     is_compared = len(document["variants"]) > 1
     has_images = any("blocks" in each for each in document["variants"][0]["devices"].values())
     headings = ["variant", "device", "major\nfaults", *(["minor\nfaults"] if wide else []),
-                "MB\nread", "extents\nread", "requests", *(["blocks", "MB decom-\npressed"] if has_images else []), "seconds"]
+                "MB\nread", "extents\nread", "requests",
+                *(["blocks", "MB decom-\npressed"] if has_images else []), "seconds"]
     if is_compared:
         headings.append(f"times as fast\nas {document['variants'][0]['name']}")
     table = console.table(*headings, numbers=range(2, len(headings)))
