@@ -11,6 +11,7 @@ from coldbench import distribution
 from coldbench.__main__ import main as bench
 from coldbench.judge import distribution as judge
 from coldbench.measure import built, test_counts
+from coldbench.show import distribution_page
 from frontload.base.errors import EXIT_OK
 from linking import check_run
 from places import ROOT
@@ -90,6 +91,14 @@ def test_tests_that_newly_fail():
     failing = {name: _build(tests={"runners": {}, "failures": failures}) for name, failures in (
         ("gnu", ["a"]), ("lld", ["b"]), ("frontload", ["a", "b", "c"]))}
     assert judge.newly_failed(failing) == ["c"]
+
+
+def test_a_build_that_stops_with_lld_too_is_not_right():
+    """Its code is compiled with frontload-cc's flags, which are ours as well."""
+    whole, stopped = _build(), _build(status=2)
+    for gnu, right in ((whole, False), (stopped, True)):
+        row = judge.row("app", "1-1", {"gnu": gnu, "lld": stopped, "frontload": stopped})
+        assert distribution_page.is_right(row) == right
 
 
 def test_links_and_their_refusals(tmp_path):

@@ -35,10 +35,10 @@ takes lld's libraries for position-independent programs, because they have a `PH
 
 
 def is_right(row: dict) -> bool:
-    """Whether a package has fronts, and they did it no harm."""
+    """Whether a package has fronts, and is built and tested as without Frontload."""
     status = row["status"]
     return row["links"]["fronts"] > 0 and not row["newly_failed"] and not row["refused"] and (
-        status[FRONT] == 0 or status[FRONT] == status[LLD]) and (
+        status[FRONT] in (0, status[GNU]) and
         row["tests"][FRONT]["passed"] == max(row["tests"][name]["passed"] for name in (GNU, LLD)))
 
 
