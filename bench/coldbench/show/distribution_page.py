@@ -66,7 +66,7 @@ def _tests(row: dict) -> str:
 
 
 def _ratio(value: float, base: float) -> str:
-    return f"{value / base:.3f}" if base else "—"
+    return f"{value / base:.3f}" if value and base else "—"
 
 
 def _row(row: dict, entry: dict) -> str:
