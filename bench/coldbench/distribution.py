@@ -9,7 +9,6 @@ other packages in the result are kept. It needs root, and the packages of `scrip
 
 import argparse
 import json
-import re
 import shutil
 import time
 from collections.abc import Callable
@@ -20,22 +19,19 @@ import tomllib
 from frontload import __version__
 from frontload.base import errors
 from frontload.base.errors import Failure
-from frontload.base.files import read_text, write_if_changed
-from frontload.base.processes import TimedOut, check_call
+from frontload.base.files import write_if_changed
+from frontload.base.processes import TimedOut
 from frontload.cli.arguments import count
 
 from coldbench import command
 from coldbench.judge import distribution as judge
 from coldbench.measure import built, test_counts
-from coldbench.measure.clean_system import USER, CleanSystem
+from coldbench.measure.clean_system import USER, CleanSystem, packaged, version_of
 from coldbench.show import distribution_page, document
 
 _PARTS = command.ROOT / "bench/packages"
 _SEED = 44
 _SEED_BYTES = 8 << 20
-_COMPILERS = re.compile(
-    r"(x86_64-linux-gnu-)?(cc|c\+\+|gcc|g\+\+|gfortran|f77|f95|gdc|clang(\+\+)?)"
-    r"(-\d+)?")
 _LAUNCHER = """#!/bin/sh
 exec /frontload/bin/frontload-cc --mode=use --profile=/frontload/any.startup --prefetch \\
   --min-match=0 /usr/bin/{} "$@"
@@ -86,23 +82,12 @@ class Distribution:
 
     def _tools(self) -> Path:
         """Our programs, as a build finds them in /frontload."""
-        tools = self._folder / "tools"
         made = self._args.build_dir / "packages"
-        archive = made / f"frontload-{__version__}-linux-x86_64.tar.xz"
+        tools = packaged(made, self._folder / "tools")
         library = made / f"libfrontload-prefetch1_{__version__}_amd64.deb"
-        if not archive.exists() or not library.exists():
-            raise Failure(f"{made}: has no packages of Frontload",
-                          note="scripts/package portable makes them")
-        note = tools / "made-of"
-        made_of = f"{archive.stat().st_mtime_ns}"
-        if not note.exists() or note.read_text() != made_of:
-            shutil.rmtree(tools, ignore_errors=True)
-            tools.mkdir(parents=True)
-            check_call(["tar", "-x", "-f", archive, "-C", tools, "--strip-components=1"])
-            shutil.copy(library, tools / "library.deb")
-            (tools / "seed").write_bytes(Random(_SEED).randbytes(_SEED_BYTES))
-            (tools / "any.startup").write_text(_ANY)
-            note.write_text(made_of)
+        shutil.copy2(library, tools / "library.deb")
+        write_if_changed(tools / "seed", Random(_SEED).randbytes(_SEED_BYTES))
+        write_if_changed(tools / "any.startup", _ANY.encode())
         for place in ("lib/frontload/gcc/ld.lld", "ld/ld", "ld/x86_64-linux-gnu-ld"):
             (tools / place).parent.mkdir(exist_ok=True)
             if (tools / place).is_symlink():
@@ -111,22 +96,11 @@ class Distribution:
             (tools / place).chmod(0o755)
         return tools
 
-    def _make_launchers(self, folder: Path, source: Path) -> None:
-        """Scripts with the names of the compilers of a system, which call frontload-cc."""
-        for programs in (self._folder / "base/usr/bin", source / "upper/usr/bin"):
-            for program in programs.glob("*"):
-                if _COMPILERS.fullmatch(program.name):
-                    (folder / program.name).write_text(_LAUNCHER.format(program.name))
-                    (folder / program.name).chmod(0o755)
-
     def version(self, package: str) -> str:
         """Of the source, which is fetched first if it is not there."""
         folder = self._folder / package
         folder.mkdir(parents=True, exist_ok=True)
-        source = self._system.source(package, folder / "source.log")
-        (description,) = (source / "upper/build").glob("*.dsc")
-        return next(line.split()[1] for line in read_text(description).splitlines()
-                    if line.startswith("Version: "))
+        return version_of(self._system.source(package, folder / "source.log"))
 
     def build(self, package: str, name: str) -> dict:
         """The facts of one build: those that are there, or else new ones."""
@@ -145,7 +119,7 @@ class Distribution:
         for part in (out, out / "built", out / "records", launchers):
             part.mkdir(parents=True)
             part.chmod(0o1777)
-        self._make_launchers(launchers, source)
+        self._system.make_launchers(launchers, source, _LAUNCHER)
         (launchers / "build").write_text(judge.FRONT if name == judge.AGAIN else name)
         binds = {self._tools(): "/frontload", launchers: "/launchers", out: "/out",
                  out / "records": "/records"}
@@ -195,11 +169,7 @@ def _do(args: argparse.Namespace, entries: dict[str, dict], file: Path,
         if builds.keys() >= set(judge.BUILDS):
             rows[package] = judge.row(package, work.version(package), builds)
     head = document.head(document.DISTRIBUTION, seed=_SEED)
-    # A line for each package.
-    lines = ",\n".join(json.dumps(rows[name]) for name in sorted(rows))
-    text = json.dumps({**head, "rows": []})[:-len("]}")] + f"\n{lines}\n]}}\n"
-    write_if_changed(file, text.encode())
-    return json.loads(text)
+    return document.write_rows(file, head, rows)
 
 
 def run(args: argparse.Namespace) -> int:

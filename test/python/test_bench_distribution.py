@@ -140,6 +140,9 @@ def test_a_run_is_continued_and_has_its_page(tmp_path, monkeypatch):
         def checks(self, log):
             return tmp_path
 
+        def make_launchers(self, folder, source, text):
+            assert "frontload-cc" in text
+
         def run(self, layers, upper, script, *words, log, **more):
             if log.suffix == ".log" and words:
                 done.append(log.stem)

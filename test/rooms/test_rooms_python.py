@@ -21,7 +21,7 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
 BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all
 # Called by a program in bench/ each; what they share is no program.
 PROGRAMS = {"race", "table", "picture", "start", "heldout", "fit", "runtime_profile", "kernels",
-            "distribution", "source_package"}
+            "distribution", "gains", "source_package"}
 
 
 def imported(source: str, package: str, modules) -> Iterator[str]:

@@ -5,16 +5,24 @@ source package, with what its build needs and its source, and above that what on
 command has its own mounts, processes and (unless it fetches) network, so nothing of it is left.
 """
 
+import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from frontload import __version__
 from frontload.base import processes
+from frontload.base.files import read_text
 from frontload.base.processes import check_call
 
 SUITE = "bookworm"
 USER = "setpriv --reuid=builder --regid=builder --init-groups"
+_COMPILERS = re.compile(
+    r"(x86_64-linux-gnu-)?(cc|c\+\+|gcc|g\+\+|gfortran|f77|f95|gdc|clang(\+\+)?)"
+    r"(-\d+)?")
 _NAMESPACES = "--mount", "--pid", "--fork", "--kill-child", "--propagation=private"
 _ENTER = """
 root=$1 below=$2 upper=$3 network=$4 script=$5
@@ -24,15 +32,26 @@ mount -t proc proc "$root/proc"
 mount --rbind --make-rslave /dev "$root/dev"
 while [ "$1" != -- ]; do
   mkdir -p "$root$2"
-  mount --bind "$1" "$root$2"
+  mount --rbind "$1" "$root$2"
   shift 2
 done
 shift
 if [ "$network" ]; then cp /etc/resolv.conf "$root/etc"; else busybox ifconfig lo up; fi
-exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \\
+mkdir "$root/host"
+cd "$root"
+pivot_root . host
+umount -l host
+rmdir host
+exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \\
   DEBIAN_FRONTEND=noninteractive sh -euc "$script" sh "$@"
 """
 _CHECKS = "apt-get -q update && apt-get -q -y --no-install-recommends install lintian devscripts"
+_RECORDERS = """
+apt-get -q update
+apt-get -q -y --no-install-recommends install python3 python3-numpy python3-rich \\
+  python3-scipy python3-pyelftools strace valgrind e2fsprogs
+apt-get clean
+"""
 _FETCH = """
 cd /etc/apt
 sed -n 's/^deb \\(.* bookworm main\\)$/deb-src \\1/p' sources.list >sources.list.d/source.list
@@ -83,19 +102,65 @@ class CleanSystem:
 
     def checks(self, log: Path) -> Path:
         """The layer with lintian and hardening-check."""
-        return self._layer("checks", _CHECKS, log=log)
+        return self.layer("checks", _CHECKS, log=log, network=True)
+
+    def recorders(self, log: Path) -> Path:
+        """The layer with what `frontload auto` and `frontload measure` need."""
+        return self.layer("recorders", _RECORDERS, log=log, network=True)
 
     def source(self, package: str, log: Path) -> Path:
         """The layer with a package's source, in /build, and with all that its build needs."""
-        return self._layer(f"{package}/source", _FETCH, package, log=log)
+        return self.layer(f"{package}/source", _FETCH, package, log=log, network=True)
 
-    def _layer(self, name: str, script: str, *words: str, log: Path) -> Path:
+    def make_launchers(self, folder: Path, source: Path, text: str) -> None:
+        """Scripts with the names of the compilers of a system, and this text with these names."""
+        for programs in (self._base / "usr/bin", source / "upper/usr/bin"):
+            for program in programs.glob("*"):
+                if _COMPILERS.fullmatch(program.name):
+                    (folder / program.name).write_text(text.format(program.name))
+                    (folder / program.name).chmod(0o755)
+
+    def layer(self, name: str, script: str, *words: str, log: Path, below: Sequence[Path] = (),
+              **options) -> Path:
+        """What a script writes into these layers, if it succeeds; made once."""
         self.make_base()
         layer = self._folder / name
         if not layer.exists():
             part = layer.with_name(f"{layer.name}.part")
             shutil.rmtree(part, ignore_errors=True)
-            if self.run([], part, script, *words, log=log, network=True):
+            if self.run(below, part, script, *words, log=log, **options):
                 raise processes.Failure(f"{name}: cannot be made", note=f"see {log}")
+            self._let_stack(part / "upper")
             part.rename(layer)
         return layer
+
+    def _let_stack(self, upper: Path) -> None:
+        """Has new folders show what layers that are not below them have in the same folder."""
+        for folder in filter(Path.is_dir, upper.rglob("*")):
+            if not (self._base / folder.relative_to(upper)).is_dir():
+                with suppress(OSError):  # most are not marked
+                    os.removexattr(folder, "trusted.overlay.opaque", follow_symlinks=False)
+
+
+def version_of(source: Path) -> str:
+    """Of the package whose layer this is."""
+    (description,) = (source / "upper/build").glob("*.dsc")
+    return next(line.split()[1] for line in read_text(description).splitlines()
+                if line.startswith("Version: "))
+
+
+def packaged(packages: Path, folder: Path) -> Path:
+    """The folder, with Frontload's programs as `scripts/package portable` packs them."""
+    archives = [packages / f"frontload-{__version__}-{kind}linux-x86_64.tar.xz"
+                for kind in ("", "valgrind-")]
+    if not all(archive.exists() for archive in archives):
+        raise processes.Failure(f"{packages}: has no packages of Frontload",
+                                note="scripts/package portable makes them")
+    note, made_of = folder / "made-of", f"{archives[0].stat().st_mtime_ns}"
+    if not note.exists() or note.read_text() != made_of:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for archive in archives:
+            check_call(["tar", "-x", "-f", archive, "-C", folder, "--strip-components=1"])
+        note.write_text(made_of)
+    return folder

@@ -4,6 +4,7 @@
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from frontload import __version__
@@ -14,7 +15,7 @@ from frontload.machine.host import describe_host
 RACE = "frontload-race/1"
 START, HELDOUT = "frontload-start/1", "frontload-heldout/1"
 KERNELS = "frontload-kernels/1"
-DISTRIBUTION = "frontload-distribution/1"
+DISTRIBUTION, GAINS = "frontload-distribution/1", "frontload-gains/1"
 
 
 def head(schema: str, **more) -> dict:
@@ -24,6 +25,14 @@ def head(schema: str, **more) -> dict:
 def write(file: Path, document: dict) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     write_if_changed(file, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def write_rows(file: Path, head: dict, rows: Mapping[str, dict]) -> dict:
+    """A document with a line for each row."""
+    lines = ",\n".join(json.dumps(rows[name]) for name in sorted(rows))
+    text = json.dumps({**head, "rows": []})[:-len("]}")] + f"\n{lines}\n]}}\n"
+    write_if_changed(file, text.encode())
+    return json.loads(text)
 
 
 def read(file: Path, **schemas: str) -> dict:

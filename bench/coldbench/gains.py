@@ -1,0 +1,175 @@
+"""bench/gains: what `frontload auto` gives to programs of Debian, trained with their test suites.
+
+The source package of each program in the list is built once, in a clean system, by its own rules.
+There `frontload auto` tries a front for the program: trained with one command and with the
+package's test suite. Cold starts of both programs are then measured on devices: that of the
+command, and another one that is in no training of ours. The program and the libraries of its build
+are cold. The layers of a program stay in the work folder, so a run can be interrupted. The rows of
+other programs in the result are kept. It needs root, and the packages of `scripts/package`.
+"""
+
+import argparse
+import json
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import tomllib
+from frontload.base import errors
+from frontload.base.errors import Failure
+from frontload.base.files import write_if_changed
+from frontload.cli.arguments import count
+
+from coldbench import command
+from coldbench.measure.clean_system import USER, CleanSystem, packaged, version_of
+from coldbench.show import document, gains_page
+
+_LIST = command.ROOT / "bench/packages/gains.toml"
+_LAUNCHER = """#!/bin/sh
+exec /frontload/bin/frontload-cc --mode=off --link-log=/build/links /usr/bin/{} \\
+  -ffunction-sections -fdata-sections "$@"
+"""
+_BUILD = f"""
+cd /build/*/
+exec {USER} env HOME=/nonexistent USER=builder LOGNAME=builder PATH="/launchers:$PATH" \\
+  DEB_BUILD_OPTIONS="parallel=$1 nocheck" dpkg-buildpackage -us -uc -B
+"""
+# A front that is not worth it is also a result.
+_TRY = f"""
+cd /build/*/
+train=$1
+shift
+{USER} env HOME=/tmp USER=builder LOGNAME=builder PATH="$PATH:/frontload/bin" \\
+  DEB_BUILD_OPTIONS=parallel=1 frontload auto --link-log=/build/links --json=/out/auto.json \\
+  --train="$train" "$@" || [ $? = 1 ]
+"""
+_MEASURE = """
+cd /build/*/
+exec /frontload/bin/frontload measure --selectively-cold --ignore-failure "$@"
+"""
+_FIGURES = "major_faults", "read_bytes", "max_rss_bytes"
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench/gains", description="Try `frontload auto` on programs of Debian, trained with "
+        "their own test suites, and measure cold starts before and after.")
+    parser.add_argument("packages", metavar="PACKAGE", nargs="*",
+                        help="source packages of the list (default: all)")
+    parser.add_argument("--only-build", action="store_true",
+                        help="build the packages and try auto, but measure nothing")
+    parser.add_argument("--runs", metavar="N", type=count(2), default=10,
+                        help="measured rounds of each start (default %(default)s)")
+    parser.add_argument("--jobs", metavar="N", type=count(1), default=2,
+                        help="what a build may run at once (default %(default)s)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=count(1), default=3600,
+                        help="end a build, or a test suite, that takes longer (default "
+                        "%(default)s)")
+    parser.add_argument("--json", metavar="FILE", type=Path,
+                        help="the result (default bench/gains.json in --build-dir)")
+    parser.add_argument("--work-dir", metavar="DIR", type=Path, help="for systems, shared with "
+                        "bench/distribution (default: bench/distribution in --build-dir)")
+    command.add_build_dir(parser)
+    return parser.parse_args(argv)
+
+
+class Gains:
+    """Programs, with and without a front, in layers of a clean system."""
+
+    def __init__(self, args: argparse.Namespace, progress: Callable[[str], None]):
+        self._args, self._progress = args, progress
+        self._folder = args.work_dir or args.build_dir / "bench/distribution"
+        self._system = CleanSystem(self._folder)
+        self._binds = {packaged(args.build_dir / "packages", self._folder / "gains"): "/frontload"}
+
+    def row(self, package: str, entry: dict) -> dict | None:
+        """Of the result; None if nothing is to be measured."""
+        folder = self._folder / package / "gains"
+        out = folder / "out"
+        out.mkdir(parents=True, exist_ok=True)
+        out.chmod(0o1777)
+        self._progress(f"{package}: building")
+        source = self._system.source(package, folder / "source.log")
+        launchers = folder / "launchers"
+        launchers.mkdir(exist_ok=True)
+        self._system.make_launchers(launchers, source, _LAUNCHER)
+        built = self._system.layer(f"{package}/gains/built", _BUILD, f"{self._args.jobs}",
+                                   log=folder / "built.log", below=[source],
+                                   binds=self._binds | {launchers: "/launchers"},
+                                   timeout=self._args.timeout)
+        self._progress(f"{package}: frontload auto")
+        below = [built, source, self._system.recorders(folder / "recorders.log")]
+        log = folder / "tried.log"
+        tried = self._system.layer(
+            f"{package}/gains/tried", _TRY, entry["train"], *shlex.split(entry.get("ready", "")),
+            f"--program=./{entry['program']}", "--", *shlex.split(entry["start"]), log=log,
+            below=below, binds=self._binds | {out: "/out"}, timeout=self._args.timeout)
+        if self._args.only_build:
+            return None
+        row = {"package": package, "version": version_of(source), "program": entry["program"]}
+        if not (out / "auto.json").exists():
+            said = [line for line in log.read_text(errors="replace").splitlines()
+                    if line.startswith("frontload: error: ")]
+            return row | {"refused": said[-1].removeprefix("frontload: error: "), "starts": []}
+        auto = json.loads((out / "auto.json").read_text())
+        return row | {
+            "verdict": auto["verdict"], "good": auto["good"], "trained_runs": auto["trained_runs"],
+            "libraries": [each["name"] for each in auto["libraries"] if each["output"]],
+            "starts": [self._starts(package, entry, name, auto, [tried, *below])
+                       for name in ("start", "other")]}
+
+    def _starts(self, package: str, entry: dict, name: str, auto: dict, layers: list[Path]) -> dict:
+        """Cold starts of one command on all devices."""
+        folder = self._folder / package / "gains"
+        words = shlex.split(entry[name])
+        libraries = [each["path"] for each in auto["libraries"]]
+        if libraries:
+            own = ":".join(dict.fromkeys(f"{Path(path).parent}" for path in libraries))
+            words = ["env", f"LD_LIBRARY_PATH={{}}.lib:{own}", *words]
+        cold = ["{}", *libraries, *(each["output"] for each in auto["libraries"] if each["output"])]
+        found: dict = {"command": entry[name], "trained": name == "start", "devices": {}}
+        for device in gains_page.DEVICES:
+            self._progress(f"{package}: {name} on {device}")
+            file = f"{name}-{device}.json"
+            log = folder / f"{name}-{device}.log"
+            if self._system.run(
+                    layers, folder / "measured", _MEASURE, f"--json=/out/{file}",
+                    f"--device={device}", f"--runs={self._args.runs}",
+                    *(f"--evict={each}" for each in cold), f"--variant=before={auto['program']}",
+                    f"--variant=after={auto['output']}", *shlex.split(entry.get("ready", "")), "--",
+                    *words, log=log, binds=self._binds | {folder / "out": "/out", Path("/sys"):
+                                                          "/sys"}, timeout=self._args.timeout):
+                raise Failure(f"{package}: cannot be measured", note=f"see {log}")
+            shutil.rmtree(folder / "measured")
+            measured = json.loads((folder / "out" / file).read_text())
+            (ratio,) = measured["comparisons"]
+            found["devices"][device] = {key: ratio[key] for key in ("estimate", "low", "high")}
+            # The counts of the last device, as those of the first.
+            found |= {each["variant"]: {figure: each["figures"][figure]["median"]
+                                        for figure in _FIGURES} for each in measured["results"]}
+        return found
+
+
+def run(args: argparse.Namespace) -> int:
+    file = args.json or args.build_dir / "bench/gains.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    entries = tomllib.loads(_LIST.read_text())
+    if unknown := set(args.packages) - set(entries):
+        raise Failure(f"{_LIST}: has no {', '.join(sorted(unknown))}")
+    rows = {row["package"]: row for row in document.read(
+        file, gains=document.GAINS)["rows"]} if file.exists() else {}
+    with command.progress() as progress:
+        work = Gains(args, progress)
+        for package, entry in entries.items():
+            if package not in (args.packages or entries) or "left_out" in entry:
+                continue
+            try:
+                if row := work.row(package, entry):
+                    rows[package] = row
+            except Failure as problem:  # the others may be there
+                errors.error(problem.message)
+            document.write_rows(file, document.head(document.GAINS), rows)
+    write_if_changed(file.with_suffix(".md"), gains_page.render(
+        document.read(file, gains=document.GAINS), entries).encode())
+    return errors.EXIT_OK

@@ -1,0 +1,127 @@
+"""bench/gains: continuing, rows without a front, and the page."""
+
+import json
+from pathlib import Path
+
+import pytest
+from bench_room import read_json
+from coldbench import gains
+from coldbench.__main__ import main as bench
+from frontload.base.errors import EXIT_OK
+
+LIST = """
+[app]
+program = "src/app"
+start = "{} -c 'echo hello'"
+other = "{} --fast"
+train = "make check"
+note = "Its suite is small."
+[bare]
+program = "bare"
+start = "{} 1"
+other = "{} 2"
+train = "true"
+[huge]
+left_out = "It takes hours."
+"""
+
+
+def _figures(faults: int, megabytes: float) -> dict:
+    return {"major_faults": {"median": faults}, "read_bytes": {"median": megabytes * 1e6},
+            "max_rss_bytes": {"median": 3e6}}
+
+
+@pytest.fixture
+def done(tmp_path, monkeypatch):
+    """What the clean systems had to do: app gets a front, bare none."""
+    commands = []
+
+    class System:
+        def __init__(self, folder):
+            self.folder = folder
+
+        def source(self, package, log):
+            layer = tmp_path / package
+            layer.joinpath("upper/build").mkdir(parents=True, exist_ok=True)
+            layer.joinpath("upper/build/a.dsc").write_text("Version: 1-1\n")
+            return layer
+
+        def recorders(self, log):
+            return tmp_path
+
+        def make_launchers(self, folder, source, text):
+            assert "--link-log" in text
+
+        def layer(self, name, script, *words, log, binds, **more):
+            made = self.folder / name
+            if made.exists():
+                return made
+            made.mkdir(parents=True)
+            commands.append((name, words))
+            if name == "bare/gains/tried":
+                log.write_text("frontload: error: bare: is linked by magic\n")
+            elif name == "app/gains/tried":
+                (out,) = (path for path, place in binds.items() if place == "/out")
+                (out / "auto.json").write_text(json.dumps({
+                    "verdict": "worth it", "good": True, "trained_runs": 1234,
+                    "program": "/b/src/app", "output": "/b/src/app.front", "libraries": [
+                        {"name": "libapp.so", "path": "/b/lib/libapp.so",
+                         "output": "/b/src/app.front.lib/libapp.so"}]}))
+            return made
+
+        def run(self, layers, upper, script, *words, log, binds, **more):
+            upper.mkdir()
+            commands.append((upper.name, words))
+            (out,) = (path for path, place in binds.items() if place == "/out")
+            name = next(word.rpartition("/")[2] for word in words if word.startswith("--json="))
+            hdd = "--device=hdd" in words
+            (out / name).write_text(json.dumps({
+                "comparisons": [{"estimate": 0.5 if hdd else 0.9, "low": 0.4, "high": 0.95}],
+                "results": [{"variant": "before", "figures": _figures(20, 1.5)},
+                            {"variant": "after", "figures": _figures(5, 0.5)}]}))
+            return 0
+
+    monkeypatch.setattr(gains, "CleanSystem", System)
+    monkeypatch.setattr(gains, "packaged", lambda packages, folder: folder)
+    (tmp_path / "gains.toml").write_text(LIST)
+    monkeypatch.setattr(gains, "_LIST", tmp_path / "gains.toml")
+    return commands
+
+
+def _run(tmp_path: Path, *options: str) -> str:
+    result = tmp_path / "result.json"
+    assert bench(["gains", *options, f"--work-dir={tmp_path / 'work'}", f"--json={result}"]) == (
+        EXIT_OK)
+    return result.with_suffix(".md").read_text()
+
+
+def test_a_program_without_a_front_counts(tmp_path, done):
+    page = _run(tmp_path)
+    rows = read_json(tmp_path / "result.json", "frontload-gains/1")["rows"]
+    assert [row["package"] for row in rows] == ["app", "bare"]
+    assert "| trained, median | 0.62 | 0.67 | 1.00 | 0.75 | 0.95 |" in page
+    assert "| other, worst | 1.00 (bare) | 1.00 (bare) | 1.00 (app) | 1.00 (bare) |" in page
+    assert "* **bare**: bare: is linked by magic" in page and "* **huge**: It takes hours." in page
+    assert ("| app 1-1 | 1,234 | trained: `app -c 'echo hello'` | 20 → 5 | 1.5 → 0.50 | "
+            "3.0 → 3.0 | 0.50 (0.40 to 0.95) | 0.90 (0.40 to 0.95) |\n"
+            "|  |  | other: `app --fast` |") in page
+
+
+def test_the_libraries_of_the_build_are_cold_and_have_their_fronts(tmp_path, done):
+    _run(tmp_path, "app")
+    words = next(words for name, words in done if name == "measured")
+    assert {"--evict={}", "--evict=/b/lib/libapp.so", "--evict=/b/src/app.front.lib/libapp.so",
+            "--variant=after=/b/src/app.front"} < set(words)
+    assert words[-5:] == ("env", "LD_LIBRARY_PATH={}.lib:/b/lib", "{}", "-c", "echo hello")
+
+
+def test_a_run_is_continued(tmp_path, done):
+    """What is built is not built again, and the rows of other programs stay."""
+    _run(tmp_path, "app", "--only-build")
+    assert read_json(tmp_path / "result.json", "frontload-gains/1")["rows"] == []
+    built = list(done)
+    assert [name for name, _ in built] == ["app/gains/built", "app/gains/tried"]
+    assert built[1][1] == ("make check", "--program=./src/app", "--", "{}", "-c", "echo hello")
+    _run(tmp_path, "app")
+    assert {name for name, _ in done[len(built):]} == {"measured"}
+    assert "| app 1-1 |" in _run(tmp_path, "bare")
