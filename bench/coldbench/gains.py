@@ -41,8 +41,8 @@ cd /build/*/
 train=$1
 shift
 {USER} env HOME=/tmp USER=builder LOGNAME=builder PATH="$PATH:/frontload/bin" \\
-  DEB_BUILD_OPTIONS=parallel=1 frontload auto --link-log=/build/links --json=/out/auto.json \\
-  --train="$train" "$@" || [ $? = 1 ]
+  DEB_BUILD_OPTIONS=parallel=1 FRONTLOAD_LINK_LOG=/build/links \\
+  frontload auto --json=/out/auto.json --train="$train" "$@" || [ $? = 1 ]
 """
 _MEASURE = """
 cd /build/*/
@@ -103,7 +103,7 @@ class Gains:
         log = folder / "tried.log"
         tried = self._system.layer(
             f"{package}/gains/tried", _TRY, entry["train"], *shlex.split(entry.get("ready", "")),
-            f"--program=./{entry['program']}", "--", *shlex.split(entry["start"]), log=log,
+            "--", *shlex.split(entry["start"].replace("{}", f"./{entry['program']}")), log=log,
             below=below, binds=self._binds | {out: "/out"}, timeout=self._args.timeout)
         if self._args.only_build:
             return None
@@ -113,7 +113,10 @@ class Gains:
                     if line.startswith("frontload: error: ")]
             return row | {"refused": said[-1].removeprefix("frontload: error: "), "starts": []}
         auto = json.loads((out / "auto.json").read_text())
+        predicted = auto["predicted"] or {}
         return row | {
+            "predicted": {name: {device: each[device]["seconds"] for device in gains_page.DEVICES}
+                          for name, each in predicted.items()},
             "verdict": auto["verdict"], "good": auto["good"], "trained_runs": auto["trained_runs"],
             "libraries": [each["name"] for each in auto["libraries"] if each["output"]],
             "starts": [self._starts(package, entry, name, auto, [tried, *below])
@@ -126,7 +129,8 @@ class Gains:
         libraries = [each["path"] for each in auto["libraries"]]
         if libraries:
             own = ":".join(dict.fromkeys(f"{Path(path).parent}" for path in libraries))
-            words = ["env", f"LD_LIBRARY_PATH={{}}.lib:{own}", *words]
+            place = words.index("{}")
+            words[place:place] = ["env", f"LD_LIBRARY_PATH={{}}.lib:{own}"]
         cold = ["{}", *libraries, *(each["output"] for each in auto["libraries"] if each["output"])]
         found: dict = {"command": entry[name], "trained": name == "start", "devices": {}}
         for device in gains_page.DEVICES:

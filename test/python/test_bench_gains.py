@@ -63,6 +63,8 @@ def done(tmp_path, monkeypatch):
             elif name == "app/gains/tried":
                 (out,) = (path for path, place in binds.items() if place == "/out")
                 (out / "auto.json").write_text(json.dumps({
+                    "predicted": {name: {"hdd": {"seconds": seconds}, "ssd": {"seconds": 1}}
+                                  for name, seconds in (("before", 0.2), ("after", 0.05))},
                     "verdict": "worth it", "good": True, "trained_runs": 1234,
                     "program": "/b/src/app", "output": "/b/src/app.front", "libraries": [
                         {"name": "libapp.so", "path": "/b/lib/libapp.so",
@@ -99,11 +101,11 @@ def test_a_program_without_a_front_counts(tmp_path, done):
     page = _run(tmp_path)
     rows = read_json(tmp_path / "result.json", "frontload-gains/1")["rows"]
     assert [row["package"] for row in rows] == ["app", "bare"]
-    assert "| trained, median | 0.62 | 0.67 | 1.00 | 0.75 | 0.95 |" in page
+    assert "| trained, median | 0.62 | 0.67 | 1.00 | 0.75 | 0.95 | 0.62 |" in page
     assert "| other, worst | 1.00 (bare) | 1.00 (bare) | 1.00 (app) | 1.00 (bare) |" in page
     assert "* **bare**: bare: is linked by magic" in page and "* **huge**: It takes hours." in page
     assert ("| app 1-1 | 1,234 | trained: `app -c 'echo hello'` | 20 → 5 | 1.5 → 0.50 | "
-            "3.0 → 3.0 | 0.50 (0.40 to 0.95) | 0.90 (0.40 to 0.95) |\n"
+            "3.0 → 3.0 | 0.50 (0.40 to 0.95) | 0.90 (0.40 to 0.95) | 200 → 50 |\n"
             "|  |  | other: `app --fast` |") in page
 
 
@@ -121,7 +123,7 @@ def test_a_run_is_continued(tmp_path, done):
     assert read_json(tmp_path / "result.json", "frontload-gains/1")["rows"] == []
     built = list(done)
     assert [name for name, _ in built] == ["app/gains/built", "app/gains/tried"]
-    assert built[1][1] == ("make check", "--program=./src/app", "--", "{}", "-c", "echo hello")
+    assert built[1][1] == ("make check", "--", "./src/app", "-c", "echo hello")
     _run(tmp_path, "app")
     assert {name for name, _ in done[len(built):]} == {"measured"}
     assert "| app 1-1 |" in _run(tmp_path, "bare")
