@@ -4,8 +4,8 @@ The source package of each program in the list is built once, in a clean system,
 There `frontload auto` tries a front for the program: trained with one command and with the
 package's test suite. Cold starts of both programs are then measured on devices: that of the
 command, and another one that is in no training of ours. The program and the libraries of its build
-are cold. The layers of a program stay in the work folder, so a run can be interrupted. The rows of
-other programs in the result are kept. It needs root, and the packages of `scripts/package`.
+are cold. Layers and figures stay in the work folder, so a run can be interrupted; the rows of other
+programs in the result are kept. It needs root, and the packages of `scripts/package`.
 """
 
 import argparse
@@ -113,10 +113,10 @@ class Gains:
                     if line.startswith("frontload: error: ")]
             return row | {"refused": said[-1].removeprefix("frontload: error: "), "starts": []}
         auto = json.loads((out / "auto.json").read_text())
-        predicted = auto["predicted"] or {}
         return row | {
-            "predicted": {name: {device: each[device]["seconds"] for device in gains_page.DEVICES}
-                          for name, each in predicted.items()},
+            # Of the reads on a hard disk, in ms.
+            "predicted": {name: each["hdd"]["seconds"] * 1000
+                          for name, each in (auto["predicted"] or {}).items()},
             "verdict": auto["verdict"], "good": auto["good"], "trained_runs": auto["trained_runs"],
             "libraries": [each["name"] for each in auto["libraries"] if each["output"]],
             "starts": [self._starts(package, entry, name, auto, [tried, *below])
@@ -135,18 +135,17 @@ class Gains:
         found: dict = {"command": entry[name], "trained": name == "start", "devices": {}}
         for device in gains_page.DEVICES:
             self._progress(f"{package}: {name} on {device}")
-            file = f"{name}-{device}.json"
-            log = folder / f"{name}-{device}.log"
-            if self._system.run(
-                    layers, folder / "measured", _MEASURE, f"--json=/out/{file}",
+            file, log = folder / f"out/{name}-{device}.json", folder / f"{name}-{device}.log"
+            if not file.exists() and self._system.run(
+                    layers, folder / "measured", _MEASURE, f"--json=/out/{file.name}",
                     f"--device={device}", f"--runs={self._args.runs}",
                     *(f"--evict={each}" for each in cold), f"--variant=before={auto['program']}",
                     f"--variant=after={auto['output']}", *shlex.split(entry.get("ready", "")), "--",
                     *words, log=log, binds=self._binds | {folder / "out": "/out", Path("/sys"):
                                                           "/sys"}, timeout=self._args.timeout):
                 raise Failure(f"{package}: cannot be measured", note=f"see {log}")
-            shutil.rmtree(folder / "measured")
-            measured = json.loads((folder / "out" / file).read_text())
+            shutil.rmtree(folder / "measured", ignore_errors=True)
+            measured = json.loads(file.read_text())
             (ratio,) = measured["comparisons"]
             found["devices"][device] = {key: ratio[key] for key in ("estimate", "low", "high")}
             # The counts of the last device, as those of the first.

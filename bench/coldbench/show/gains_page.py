@@ -11,12 +11,12 @@ _HEAD = """\
 # What a front gives Debian's programs
 
 <!-- bench/gains wrote this page -->
-`bench/gains` builds packages of Debian 12 by their own rules, and tries
-[`frontload auto`](../auto.md) on a program of each. The *front*, the beginning of the file, then
-holds what startup touches. It is trained with one command, and with all that the package's own test
-suite starts of the program. Here are cold starts of that command (*trained*), and of another one
-(*other*), by the program of GNU ld and by the one with a front. The program and the libraries of
-its build are cold, all other files warm.
+`bench/gains` builds packages of Debian 12 by their own rules, with `-ffunction-sections` and
+`-fdata-sections`, and tries [`frontload auto`](../auto.md) on a program of each. The *front*, the
+beginning of the file, then holds what startup touches. It is trained with one command, and with all
+that the package's own test suite starts of the program. Here are cold starts of that command
+(*trained*), and of another one (*other*), by the program of GNU ld and by the one with a front. The
+program and the libraries of its build are cold, all other files warm.
 """
 _LEGEND = """\
 * **suite**: runs of the program that its test suite gave.
@@ -24,88 +24,78 @@ _LEGEND = """\
 * **hdd, ssd**: time after / before on loop devices of that speed, the mean of ratios within rounds
   with a 95% interval. The kernel's throttle lets the first 0.1 s of requests through at once, which
   a real disk does not: for a hard disk, that is most of a small program's start.
-* **reads**: so this is the time that a hard disk needs for the reads of the trained start, in ms,
-  as [predicted](../predict.md).
+* **reads**: so this is the time in ms that a hard disk needs for the reads of the trained start, as
+  [predicted](../predict.md).
+"""
+_LEFT_OUT = """\
+Of 133 packaged programs, we measured what a cold start reads of the program and of the libraries of
+its source package, with 128 KiB readahead. Those that read 1 MB or more and have no row, and others
+of the list that have none:
 """
 _FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "major_faults": ("faults", columns.count), "read_bytes": ("MB", columns.megabytes),
     "max_rss_bytes": ("peak MB", columns.megabytes)}
+_TITLES = [*(title for title, _ in _FIGURES.values()), *DEVICES, "reads"]
 
 
-def ratios(rows: list[dict], trained: bool) -> dict[str, dict[str, float]]:
-    """For each column, after / before of each program; 1 without a front."""
-    found: dict[str, dict[str, float]] = {}
-    for row in rows:
-        start = next((each for each in row["starts"] if each["trained"] is trained), None)
-        for figure, (title, _) in _FIGURES.items():
-            found.setdefault(title, {})[row["package"]] = (
-                start["after"][figure] / start["before"][figure]
-                if start and start["before"][figure] else 1.0)
-        for device in DEVICES:
-            found.setdefault(device, {})[row["package"]] = (
-                start["devices"][device]["estimate"] if start else 1.0)
-        before, after = _reads(row) or (1.0, 1.0)
-        if trained:  # only this one is predicted
-            found.setdefault("reads", {})[row["package"]] = after / before
+def _ratios(row: dict, trained: bool) -> dict[str, float]:
+    """For each column, after / before; 1 without a front, which leaves the program as it is."""
+    start = next((each for each in row["starts"] if each["trained"] is trained), None)
+    if start is None:
+        return dict.fromkeys(_TITLES, 1.0)
+    found = {title: start["after"][figure] / start["before"][figure] if start["before"][figure]
+             else 1.0 for figure, (title, _) in _FIGURES.items()}
+    found |= {device: start["devices"][device]["estimate"] for device in DEVICES}
+    if trained and row["predicted"]:  # only this one is predicted
+        found["reads"] = row["predicted"]["after"] / row["predicted"]["before"]
     return found
 
 
-def _reads(row: dict) -> tuple[float, float] | None:
-    """What a hard disk needs for the reads of the trained start, in ms."""
-    found = row.get("predicted")
-    return found and tuple(found[name][DEVICES[0]] * 1000 for name in ("before", "after"))
-
-
 def _summary(rows: list[dict]) -> list[str]:
-    lines = []
+    lines = [table_row(["after / before", *_TITLES]),
+             table_row(["---"] + ["---:"] * len(_TITLES))]
     for name, trained in (("trained", True), ("other", False)):
-        found = ratios(rows, trained)
-        worst = {title: max(each, key=lambda package: each[package])
-                 for title, each in found.items()}
-        lines += [table_row([f"{name}, median", *(f"{statistics.median(each.values()):.2f}"
-                                                  for each in found.values())]),
-                  table_row([f"{name}, worst", *(f"{found[title][package]:.2f} ({package})"
-                                                 for title, package in worst.items())])]
-    titles = ["after / before", *ratios(rows, True)]
-    return [table_row(titles), table_row(["---"] + ["---:"] * (len(titles) - 1)), *lines, ""]
+        found = [(_ratios(row, trained), row["package"]) for row in rows]
+        columns_of = [[(ratios[title], package) for ratios, package in found if title in ratios]
+                      for title in _TITLES]
+        lines += [
+            table_row([f"{name}, median", *(f"{statistics.median(ratio for ratio, _ in each):.2f}"
+                                            if each else "" for each in columns_of)]),
+            table_row([f"{name}, worst", *("{:.2f} ({})".format(*max(each)) if each else ""
+                                           for each in columns_of)])]
+    return [*lines, ""]
 
 
 def _rows(row: dict) -> list[str]:
     name = row["program"].rpartition("/")[2]
     cells = [f"{row['package']} {row['version']}"]
     if not row["starts"]:
-        return [table_row([*cells, "", "no front", *["—"] * (len(_FIGURES) + len(DEVICES) + 1)])]
+        return [table_row([*cells, "", "no front", *[columns.ABSENT] * len(_TITLES)])]
     found = []
     for start in row["starts"]:
-        kind = "trained" if start["trained"] else "other"
+        trained = start["trained"]
         found.append(table_row([
-            *cells, f"{row['trained_runs']:,}" if start["trained"] else "",
-            f"{kind}: `{start['command'].replace('{}', name)}`",
+            *cells, f"{row['trained_runs']:,}" if trained else "",
+            f"{'trained' if trained else 'other'}: `{start['command'].replace('{}', name)}`",
             *(f"{show(start['before'][figure])} → {show(start['after'][figure])}"
               for figure, (_, show) in _FIGURES.items()),
-            *(_interval(start["devices"][device]) for device in DEVICES),
-            " → ".join(f"{each:.0f}" for each in _reads(row) or ()) if start["trained"] else ""]))
+            *("{estimate:.2f} ({low:.2f} to {high:.2f})".format(**start["devices"][device])
+              for device in DEVICES),
+            "{before:.0f} → {after:.0f}".format(**row["predicted"])
+            if trained and row["predicted"] else ""]))
         cells = [""]
     return found
 
 
-def _interval(ratio: dict) -> str:
-    between = "" if ratio["low"] is None else f" ({ratio['low']:.2f} to {ratio['high']:.2f})"
-    return f"{ratio['estimate']:.2f}{between}"
-
-
 def render(document: dict, entries: dict[str, dict]) -> str:
     rows = document["rows"]
-    titles = ["package", "suite", "start", *(title for title, _ in _FIGURES.values()),
-              *DEVICES, "reads"]
-    lines = [_HEAD, *_summary(rows), f"{len(rows)} programs, on {machine(document)}.", "", _LEGEND,
-             table_row(titles), table_row(["---"] * 3 + ["---:"] * (len(titles) - 3)),
-             *(line for row in rows for line in _rows(row)), ""]
-    notes = [f"* **{row['package']}**: {said}" for row in rows for said in [
-        f"{row.get('refused') or ''}{entries[row['package']].get('note', '')}"] if said]
-    left_out = [f"* **{name}**: {entry['left_out']}" for name, entry in sorted(entries.items())
-                if "left_out" in entry]
-    for title, each in (("Explained", notes), ("Left out", left_out)):
-        if each:
-            lines += [f"## {title}", "", *each, ""]
-    return "\n".join(lines)
+    notes = [f"* **{row['package']}**: " + " ".join(said) for row in rows if (said := list(filter(
+        None, (row.get("refused"), entries[row["package"]].get("note")))))]
+    left_out = [f"* **{name}**: {entry.get('left_out', 'Not built yet.')}"
+                for name, entry in entries.items() if name not in {row["package"] for row in rows}]
+    return "\n".join([
+        _HEAD, *_summary(rows), f"{len(rows)} programs, on {machine(document)}.", "", _LEGEND,
+        table_row(["package", "suite", "start", *_TITLES]),
+        table_row(["---"] * 3 + ["---:"] * len(_TITLES)),
+        *(line for row in rows for line in _rows(row)), "",
+        "## Explained", "", *notes, "", "## Left out", "", _LEFT_OUT, *left_out, ""])
