@@ -35,18 +35,18 @@ cd /build/*/
 exec {USER} env HOME=/nonexistent USER=builder LOGNAME=builder PATH="/launchers:$PATH" \\
   DEB_BUILD_OPTIONS="parallel=$1 nocheck" dpkg-buildpackage -us -uc -B
 """
-# A front that is not worth it is also a result.
+# A refusal, and a front that is not worth it, are also results.
 _TRY = f"""
 cd /build/*/
 train=$1
 shift
 {USER} env HOME=/tmp USER=builder LOGNAME=builder PATH="$PATH:/frontload/bin" \\
   DEB_BUILD_OPTIONS=parallel=1 FRONTLOAD_LINK_LOG=/build/links \\
-  frontload auto --json=/out/auto.json --train="$train" "$@" || [ $? = 1 ]
+  frontload auto --json=/out/auto.json --train="$train" "$@" || [ $? -lt 100 ]
 """
 _MEASURE = """
 cd /build/*/
-exec /frontload/bin/frontload measure --selectively-cold --ignore-failure "$@"
+exec /frontload/bin/frontload measure --selectively-cold --ignore-failure --runs=10 "$@"
 """
 _FIGURES = "major_faults", "read_bytes", "max_rss_bytes"
 
@@ -59,8 +59,6 @@ def parse(argv: list[str]) -> argparse.Namespace:
                         help="source packages of the list (default: all)")
     parser.add_argument("--only-build", action="store_true",
                         help="build the packages and try auto, but measure nothing")
-    parser.add_argument("--runs", metavar="N", type=count(2), default=10,
-                        help="measured rounds of each start (default %(default)s)")
     parser.add_argument("--jobs", metavar="N", type=count(1), default=2,
                         help="what a build may run at once (default %(default)s)")
     parser.add_argument("--timeout", metavar="SECONDS", type=count(1), default=3600,
@@ -117,8 +115,7 @@ class Gains:
             # Of the reads on a hard disk, in ms.
             "predicted": {name: each["hdd"]["seconds"] * 1000
                           for name, each in (auto["predicted"] or {}).items()},
-            "verdict": auto["verdict"], "good": auto["good"], "trained_runs": auto["trained_runs"],
-            "libraries": [each["name"] for each in auto["libraries"] if each["output"]],
+            "verdict": auto["verdict"], "trained_runs": auto["trained_runs"],
             "starts": [self._starts(package, entry, name, auto, [tried, *below])
                        for name in ("start", "other")]}
 
@@ -138,7 +135,7 @@ class Gains:
             file, log = folder / f"out/{name}-{device}.json", folder / f"{name}-{device}.log"
             if not file.exists() and self._system.run(
                     layers, folder / "measured", _MEASURE, f"--json=/out/{file.name}",
-                    f"--device={device}", f"--runs={self._args.runs}",
+                    f"--device={device}",
                     *(f"--evict={each}" for each in cold), f"--variant=before={auto['program']}",
                     f"--variant=after={auto['output']}", *shlex.split(entry.get("ready", "")), "--",
                     *words, log=log, binds=self._binds | {folder / "out": "/out", Path("/sys"):
