@@ -13,7 +13,7 @@ LIST = """
 [app]
 program = "src/app"
 start = "{} -c 'echo hello'"
-other = "{} --fast"
+other = "env X=1 {} --fast"
 train = "make check"
 note = "Its suite is small."
 [bare]
@@ -106,15 +106,16 @@ def test_a_program_without_a_front_counts(tmp_path, done):
     assert "* **bare**: bare: is linked by magic" in page and "* **huge**: 8 MB. Hours." in page
     assert ("| app 1-1 | 1,234 | trained: `app -c 'echo hello'` | 20 → 5 | 1.5 → 0.50 | "
             "3.0 → 3.0 | 0.50 (0.40 to 0.95) | 0.90 (0.40 to 0.95) | 200 → 50 |\n"
-            "|  |  | other: `app --fast` |") in page
+            "|  |  | other: `env X=1 app --fast` |") in page
 
 
 def test_the_libraries_of_the_build_are_cold_and_have_their_fronts(tmp_path, done):
     _run(tmp_path, "app")
-    words = next(words for name, words in done if name == "measured")
+    words, *_, last = [words for name, words in done if name == "measured"]
     assert {"--evict={}", "--evict=/b/lib/libapp.so", "--evict=/b/src/app.front.lib/libapp.so",
             "--variant=after=/b/src/app.front"} < set(words)
     assert words[-5:] == ("env", "LD_LIBRARY_PATH={}.lib:/b/lib", "{}", "-c", "echo hello")
+    assert last[-6:] == ("env", "X=1", "env", "LD_LIBRARY_PATH={}.lib:/b/lib", "{}", "--fast")
 
 
 def test_a_run_is_continued(tmp_path, done):
