@@ -4,7 +4,8 @@ Only the measured programs lie on that disk. All else that a start reads is in t
 system, thus in memory, so the major faults and the reads are those of the program alone. The disk
 is made by the tools of its file system, without a mount here. Before each start, the program's
 pages are dropped, and fincore verifies that none is left. The processor is emulated (TCG), because
-a machine in a machine often has no KVM, and counts do not need its speed.
+a machine in a machine often has no KVM, or one without hardware (PVM), which steps through the
+kernel so slowly that it does not unpack itself in 200 seconds. Counts do not need speed.
 """
 
 import json
