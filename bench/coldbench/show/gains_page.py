@@ -23,8 +23,9 @@ _LEGEND = """\
 * **faults, MB, peak MB**: major faults, bytes read, and peak memory, before → after: medians.
 * **hdd, ssd**: time after / before on loop devices of that speed, the mean of ratios within rounds
   with a 95% interval. The kernel's throttle lets the first 0.1 s of requests through at once, which
-  a real disk does not: for a hard disk, that is most of a small program's start.
-* **reads**: so this is the time in ms that a hard disk needs for the reads of the trained start, as
+  a real disk does not. So *hdd* shows too little where both starts fit into that, and too much
+  where only the one with a front does.
+* **reads**: the time in ms that a hard disk needs for all reads of the trained start, as
   [predicted](../predict.md).
 """
 _LEFT_OUT = """\
