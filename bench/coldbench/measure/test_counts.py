@@ -43,7 +43,7 @@ _LINES = (r"(?:.*\b(?:ok|OK|[Pp]ass(?:ed)?|PASS(?:ED)?|[Ss]uccess(?:ful(?:ly)?)?
           r"(?:PASS(?:ED)?|ok|OK|\[ok\])(?!\w).*)(?P<passed>)",
           r"(?P<name>.*)\b(?:[Ff]ail(?:ed)?|FAIL(?:ED)?)[.!]?(?P<failed>)")
 _BEGIN = re.compile(r"^ *(?:(?:debian/rules override_)?dh_auto_test|"
-                    r"make\b.*\b(?:check|tests?)\b).*$", re.MULTILINE)
+                    r"make\b(?! install\b).*\b(?:check|tests?)\b).*$", re.MULTILINE)
 
 
 def _matches(patterns: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
