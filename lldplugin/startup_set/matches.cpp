@@ -103,7 +103,9 @@ void placeMatches(ObjectScan<ELFT> &scan, const StartupProfile &profile, Unnamed
         lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
     if (isLeftOut)
       addLeftOutPart(scan, m, profile);
-    else if (uint64_t faulted = bytesIfFaulted(t.windows); isNew && mustBe && size > faulted)
+    else if (uint64_t faulted = bytesIfFaulted(t.windows);
+             isNew && mustBe && size > faulted &&
+             !(scan.isGo && m.sectionClass == SectionClass::Rodata))
       scan.sparse.push_back({m.section, size - faulted});
   }
   for (auto [section, place] : scan.named)

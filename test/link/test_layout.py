@@ -210,6 +210,15 @@ def test_constants_of_go_lie_before_its_variables(tmp_path, named):
     assert has_code_together(linked.path)
 
 
+def test_sparse_constants_of_go_are_not_left_out(tmp_path):
+    """They are one section with those of all packages, of which a startup touches few."""
+    objects = [compile_text(tmp_path, "go.s", GO.replace(".quad 1", ".quad 1; .zero 180000")),
+               compile_text(tmp_path, "c.c", MAIN)]
+    linked = front(tmp_path, *objects, entries=(
+        "main", ("data", "rodata", "go_constant"), ("data", "bss", "go_variable")))
+    assert linked.image.is_ordered("go_constant", "go_variable")
+
+
 ALIGNED = """
 #include <stdint.h>
 _Alignas(1 << 21) char pool[64] = {1};
