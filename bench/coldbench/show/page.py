@@ -118,7 +118,7 @@ def _section(workload: dict) -> str:
                                          else "" for column in columns.COLUMNS)]))
     lines.append("")
     if "host" in workload:
-        lines += ["Of another session, on another machine and with the Frontload of that "
+        lines += ["Measured before, on another machine and with the Frontload of that "
                   f"time: {machine(workload)}.", ""]
     sentence, rest = columns.verdicts(workload)
     rest += columns.predictions(workload) + _slowdowns(workload)
