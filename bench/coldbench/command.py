@@ -32,6 +32,14 @@ def choose(option: str, text: str, known: Sequence[str], what: str) -> tuple[str
     return wanted
 
 
+def chosen_packages(names: Sequence[str], entries: dict[str, dict], file: Path) -> dict[str, dict]:
+    """The entries of a list with these names, or all; those that are left out are not built."""
+    if unknown := set(names) - set(entries):
+        raise errors.Failure(f"{file}: has no {', '.join(sorted(unknown))}")
+    return {name: entry for name, entry in entries.items()
+            if name in (names or entries) and "left_out" not in entry}
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """Within `with`, a function that reports progress on the terminal."""

@@ -141,21 +141,12 @@ class Distribution:
         return facts
 
 
-def _chosen(args: argparse.Namespace, entries: dict[str, dict]) -> dict[str, dict]:
-    """The chosen entries of the list; those that are left out are not built."""
-    if unknown := set(args.packages) - set(entries):
-        raise Failure(f"{args.list}: has no {', '.join(sorted(unknown))}")
-    return {name: entry for name, entry in entries.items()
-            if name in (args.packages or entries) and "left_out" not in entry}
-
-
 def _do(args: argparse.Namespace, entries: dict[str, dict], file: Path,
         progress: Callable[[str], None]) -> dict:
     wanted = command.choose("--builds", args.builds, (*judge.BUILDS, judge.AGAIN), "build")
     work = Distribution(args, args.work_dir or args.build_dir / "bench/distribution")
-    rows = {row["package"]: row for row in document.read(
-        file, distribution=document.DISTRIBUTION)["rows"]} if file.exists() else {}
-    for package, entry in _chosen(args, entries).items():
+    rows = document.read_rows(file, distribution=document.DISTRIBUTION)
+    for package, entry in command.chosen_packages(args.packages, entries, args.list).items():
         builds = {}
         try:
             for name in wanted:

@@ -155,15 +155,11 @@ def run(args: argparse.Namespace) -> int:
     file = args.json or args.build_dir / "bench/gains.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     entries = tomllib.loads(_LIST.read_text())
-    if unknown := set(args.packages) - set(entries):
-        raise Failure(f"{_LIST}: has no {', '.join(sorted(unknown))}")
-    rows = {row["package"]: row for row in document.read(
-        file, gains=document.GAINS)["rows"]} if file.exists() else {}
+    chosen = command.chosen_packages(args.packages, entries, _LIST)
+    rows = document.read_rows(file, gains=document.GAINS)
     with command.progress() as progress:
         work = Gains(args, progress)
-        for package, entry in entries.items():
-            if package not in (args.packages or entries) or "left_out" in entry:
-                continue
+        for package, entry in chosen.items():
             try:
                 if row := work.row(package, entry):
                     rows[package] = row

@@ -127,7 +127,8 @@ __attribute__((noreturn)) static void make_process(void *work) {
 }
 
 long start_beside(const char *name, void (*work)(void *), void *argument) {
-  /* The rest of .bss has room in the same two pages, or the linker would begin one in the file. */
+  /* The rest of .bss needs some of these two pages: if .bss had a page more, GNU ld would give the
+   * data a page of its own in the file. */
   static unsigned char stack[(8 << 10) - 256] __attribute__((aligned(16)));
   static struct work all;
   if (adopts_orphans())

@@ -106,6 +106,7 @@ void placeMatches(ObjectScan<ELFT> &scan, const StartupProfile &profile, Unnamed
     else if (uint64_t faulted = bytesIfFaulted(t.windows);
              isNew && mustBe && size > faulted &&
              !(scan.isGo && m.sectionClass == SectionClass::Rodata))
+      // Behind the front, Go's constants would lie behind its variables.
       scan.sparse.push_back({m.section, size - faulted});
   }
   for (auto [section, place] : scan.named)

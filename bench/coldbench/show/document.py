@@ -27,6 +27,11 @@ def write(file: Path, document: dict) -> None:
     write_if_changed(file, (json.dumps(document, indent=1) + "\n").encode())
 
 
+def read_rows(file: Path, **schemas: str) -> dict[str, dict]:
+    """The rows of such a document by their package; none if there is no file."""
+    return {row["package"]: row for row in read(file, **schemas)["rows"]} if file.exists() else {}
+
+
 def write_rows(file: Path, head: dict, rows: Mapping[str, dict]) -> dict:
     """A document with a line for each row."""
     lines = ",\n".join(json.dumps(rows[name]) for name in sorted(rows))
