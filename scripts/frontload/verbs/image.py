@@ -14,12 +14,13 @@ DESCRIPTION = """\
 Pack FOLDER into a compressed image from which a known start has little to decompress. In such an
 image, a touched page costs a whole block, and processor time on any device. With prefetch lists, or
 with the fronts of the files in FOLDER, the image has the touched files first, in the order of first
-touch, and their touched blocks uncompressed. All else is compressed as ever. What reads a
-plain image, also squashfuse, reads this one, and its contents are the same to the byte.
+touch, and their touched blocks uncompressed or, by zstd, compressed for speed. All else is
+compressed as ever. What reads a plain image, also squashfuse, reads this one, and its contents are
+the same to the byte.
 
---growth limits the size: the blocks that compression makes least smaller are stored first. The same
-folder and lists give the same bytes (SOURCE_DATE_EPOCH sets the image's time, by default that of
-the newest file). This needs mksquashfs (squashfs-tools) or mkfs.erofs (erofs-utils).
+--growth limits the size: what saves most time for a byte comes first. The same folder and lists
+give the same bytes (SOURCE_DATE_EPOCH sets the image's time, by default that of the newest file).
+This needs mksquashfs (squashfs-tools) or mkfs.erofs (erofs-utils).
 
 In an EROFS image, only whole files can be stored, and those that are touched here and there have
 the smallest clusters. Of an AppImage, the runtime is kept, and the image behind it replaced, with
@@ -112,5 +113,6 @@ def run(args: argparse.Namespace) -> int:
     if made["hot_bytes"] is not None:
         say(f"a start reads {errors.count(made['hot_blocks'] or 0, 'block')} of "
             f"{made['hot_bytes'] / 1e6:.2f} MB; {made['stored_bytes'] / 1e6:.2f} MB of these are "
-            "not decompressed")
+            "not decompressed" + (f", {made['quick_bytes'] / 1e6:.2f} MB are compressed for speed"
+                                  if made["quick_bytes"] else ""))
     return EXIT_OK
