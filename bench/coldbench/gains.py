@@ -23,7 +23,7 @@ from frontload.cli.arguments import count
 
 from coldbench import command
 from coldbench.measure.clean_system import USER, CleanSystem, packaged, version_of
-from coldbench.show import document, gains_page
+from coldbench.show import document, gains_page, page
 
 _LIST = command.ROOT / "bench/packages/gains.toml"
 _LAUNCHER = """#!/bin/sh
@@ -33,7 +33,7 @@ exec /frontload/bin/frontload-cc --mode=off --link-log=/build/links /usr/bin/{} 
 _BUILD = f"""
 cd /build/*/
 exec {USER} env HOME=/nonexistent USER=builder LOGNAME=builder PATH="/launchers:$PATH" \\
-  DEB_BUILD_OPTIONS="parallel=$1 nocheck" dpkg-buildpackage -us -uc -B
+  DEB_BUILD_OPTIONS="parallel=$1 nocheck $2" dpkg-buildpackage -us -uc -B
 """
 # A refusal, and a front that is not worth it, are also results.
 _TRY = f"""
@@ -46,7 +46,7 @@ shift
 """
 _MEASURE = """
 cd /build/*/
-exec /frontload/bin/frontload measure --selectively-cold --ignore-failure --runs=10 "$@"
+exec /frontload/bin/frontload measure --selectively-cold --runs=10 "$@"
 """
 _FIGURES = "major_faults", "read_bytes", "max_rss_bytes"
 
@@ -93,7 +93,8 @@ class Gains:
         launchers.mkdir(exist_ok=True)
         self._system.make_launchers(launchers, source, _LAUNCHER)
         built = self._system.layer(f"{package}/gains/built", _BUILD, f"{self._args.jobs}",
-                                   log=folder / "built.log", below=[source],
+                                   entry.get("options", ""), log=folder / "built.log",
+                                   below=[source],
                                    binds=self._binds | {launchers: "/launchers"},
                                    timeout=self._args.timeout)
         self._progress(f"{package}: frontload auto")
@@ -123,6 +124,8 @@ class Gains:
         """Cold starts of one command on all devices."""
         folder = self._folder / package / "gains"
         words = shlex.split(entry[name])
+        # A program that does not end by itself is ended.
+        ready = [*shlex.split(entry["ready"]), "--ignore-failure"] if "ready" in entry else []
         libraries = [each["path"] for each in auto["libraries"]]
         if libraries:
             own = ":".join(dict.fromkeys(f"{Path(path).parent}" for path in libraries))
@@ -137,9 +140,9 @@ class Gains:
                     layers, folder / "measured", _MEASURE, f"--json=/out/{file.name}",
                     f"--device={device}",
                     *(f"--evict={each}" for each in cold), f"--variant=before={auto['program']}",
-                    f"--variant=after={auto['output']}", *shlex.split(entry.get("ready", "")), "--",
-                    *words, log=log, binds=self._binds | {folder / "out": "/out", Path("/sys"):
-                                                          "/sys"}, timeout=self._args.timeout):
+                    f"--variant=after={auto['output']}", *ready, "--", *words, log=log,
+                    binds=self._binds | {folder / "out": "/out", Path("/sys"): "/sys"},
+                    timeout=self._args.timeout):
                 raise Failure(f"{package}: cannot be measured", note=f"see {log}")
             shutil.rmtree(folder / "measured", ignore_errors=True)
             measured = json.loads(file.read_text())
@@ -151,12 +154,21 @@ class Gains:
         return found
 
 
+def _kept(file: Path, head: dict) -> dict[str, dict]:
+    """The rows that the result has already, with the machine of those that another one measured."""
+    rows = document.read_rows(file, gains=document.GAINS)
+    before = document.read(file, gains=document.GAINS) if rows else head
+    other = {} if page.machine(before) == page.machine(head) else {"host": before["host"]}
+    return {package: other | row for package, row in rows.items()}
+
+
 def run(args: argparse.Namespace) -> int:
     file = args.json or args.build_dir / "bench/gains.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     entries = tomllib.loads(_LIST.read_text())
     chosen = command.chosen_packages(args.packages, entries, _LIST)
-    rows = document.read_rows(file, gains=document.GAINS)
+    head = document.head(document.GAINS)
+    rows = _kept(file, head)
     with command.progress() as progress:
         work = Gains(args, progress)
         for package, entry in chosen.items():
@@ -165,7 +177,7 @@ def run(args: argparse.Namespace) -> int:
                     rows[package] = row
             except Failure as problem:  # the others may be there
                 errors.error(problem.message)
-            document.write_rows(file, document.head(document.GAINS), rows)
+            document.write_rows(file, head, rows)
     write_if_changed(file.with_suffix(".md"), gains_page.render(
         document.read(file, gains=document.GAINS), entries).encode())
     return errors.EXIT_OK

@@ -21,6 +21,13 @@ program = "bare"
 start = "{} 1"
 other = "{} 2"
 train = "true"
+[serve]
+program = "serve"
+start = "{} 1"
+other = "{} 2"
+ready = "--until-listening=1"
+options = "nolto"
+train = "make check"
 [huge]
 left_out = "8 MB. Hours."
 """
@@ -31,9 +38,17 @@ def _figures(faults: int, megabytes: float) -> dict:
             "max_rss_bytes": {"median": 3e6}}
 
 
+def _tried(program: str, verdict: str, libraries: list[dict]) -> str:
+    return json.dumps({
+        "predicted": {name: {"hdd": {"seconds": seconds}, "ssd": {"seconds": 1}}
+                      for name, seconds in (("before", 0.2), ("after", 0.05))},
+        "verdict": verdict, "trained_runs": 1234, "program": f"/b/src/{program}",
+        "output": f"/b/src/{program}.front", "libraries": libraries})
+
+
 @pytest.fixture
 def done(tmp_path, monkeypatch):
-    """What the clean systems had to do: app gets a front, bare none."""
+    """What the clean systems had to do: app gets a front, bare none, and serve a bad one."""
     commands = []
 
     class System:
@@ -62,13 +77,12 @@ def done(tmp_path, monkeypatch):
                 log.write_text("frontload: error: bare: is linked by magic\n")
             elif name == "app/gains/tried":
                 (out,) = (path for path, place in binds.items() if place == "/out")
-                (out / "auto.json").write_text(json.dumps({
-                    "predicted": {name: {"hdd": {"seconds": seconds}, "ssd": {"seconds": 1}}
-                                  for name, seconds in (("before", 0.2), ("after", 0.05))},
-                    "verdict": "worth it", "good": True, "trained_runs": 1234,
-                    "program": "/b/src/app", "output": "/b/src/app.front", "libraries": [
-                        {"name": "libapp.so", "path": "/b/lib/libapp.so",
-                         "output": "/b/src/app.front.lib/libapp.so"}]}))
+                (out / "auto.json").write_text(_tried("app", "worth it: much", [
+                    {"name": "libapp.so", "path": "/b/lib/libapp.so",
+                     "output": "/b/src/app.front.lib/libapp.so"}]))
+            elif name == "serve/gains/tried":
+                (out,) = (path for path, place in binds.items() if place == "/out")
+                (out / "auto.json").write_text(_tried("serve", "not worth it: 4 requests", []))
             return made
 
         def run(self, layers, upper, script, *words, log, binds, **more):
@@ -98,7 +112,7 @@ def _run(tmp_path: Path, *options: str) -> str:
 
 
 def test_a_program_without_a_front_counts(tmp_path, done):
-    page = _run(tmp_path)
+    page = _run(tmp_path, "app", "bare")
     rows = read_json(tmp_path / "result.json", "frontload-gains/1")["rows"]
     assert [row["package"] for row in rows] == ["app", "bare"]
     assert "| trained, median | 0.62 | 0.67 | 1.00 | 0.75 | 0.95 | 0.62 |" in page
@@ -112,6 +126,7 @@ def test_a_program_without_a_front_counts(tmp_path, done):
 def test_the_libraries_of_the_build_are_cold_and_have_their_fronts(tmp_path, done):
     _run(tmp_path, "app")
     words, *_, last = [words for name, words in done if name == "measured"]
+    assert "--ignore-failure" not in words  # a start that fails is not the one that is meant
     assert {"--evict={}", "--evict=/b/lib/libapp.so", "--evict=/b/src/app.front.lib/libapp.so",
             "--variant=after=/b/src/app.front"} < set(words)
     assert words[-5:] == ("env", "LD_LIBRARY_PATH={}.lib:/b/lib", "{}", "-c", "echo hello")
@@ -131,3 +146,19 @@ def test_a_run_is_continued(tmp_path, done):
     _run(tmp_path, "app")
     assert done == measured
     assert "| app 1-1 |" in _run(tmp_path, "bare")
+
+
+def test_a_server_does_not_end_and_a_bad_front_is_explained(tmp_path, done):
+    page = _run(tmp_path, "serve")
+    assert "## Explained\n\n* **serve**: auto: not worth it: 4 requests.\n" in page
+    assert done[0] == ("serve/gains/built", ("2", "nolto"))
+    assert {"--until-listening=1", "--ignore-failure"} < set(done[2][1])
+
+
+def test_a_kept_row_names_its_machine(tmp_path, done):
+    _run(tmp_path, "serve")
+    result = tmp_path / "result.json"
+    result.write_text(result.read_text().replace('"processors": ', '"processors": 9'))
+    page = _run(tmp_path, "app")
+    assert "**serve**: auto: not worth it: 4 requests. Measured before, on " in page
+    assert page.count("Measured before") == 1 and "app**: Measured" not in page

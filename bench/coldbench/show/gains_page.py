@@ -16,7 +16,8 @@ _HEAD = """\
 beginning of the file, then holds what startup touches. It is trained with one command, and with all
 that the package's own test suite starts of the program. Here are cold starts of that command
 (*trained*), and of another one (*other*), by the program of GNU ld and by the one with a front. The
-program and the libraries of its build are cold, all other files warm.
+program and the libraries of its build are cold, all other files warm. No start has a
+[prefetch](../prefetch.md).
 """
 _LEGEND = """\
 * **suite**: runs of the program that its test suite gave.
@@ -88,10 +89,17 @@ def _rows(row: dict) -> list[str]:
     return found
 
 
+def _unworthy(row: dict) -> str:
+    """What auto said of a front that it advised against, which is measured all the same."""
+    verdict = row.get("verdict", "")
+    return "" if verdict.startswith("worth it") else verdict and f"auto: {verdict}."
+
+
 def render(document: dict, entries: dict[str, dict]) -> str:
     rows = document["rows"]
     notes = [f"* **{row['package']}**: " + " ".join(said) for row in rows if (said := list(filter(
-        None, (row.get("refused"), entries[row["package"]].get("note")))))]
+        None, (row.get("refused"), _unworthy(row), entries[row["package"]].get("note"),
+               "host" in row and f"Measured before, on {machine(row)}."))))]
     left_out = [f"* **{name}**: {entry.get('left_out', 'Not built yet.')}"
                 for name, entry in entries.items() if name not in {row["package"] for row in rows}]
     return "\n".join([
@@ -99,4 +107,5 @@ def render(document: dict, entries: dict[str, dict]) -> str:
         table_row(["package", "suite", "start", *_TITLES]),
         table_row(["---"] * 3 + ["---:"] * len(_TITLES)),
         *(line for row in rows for line in _rows(row)), "",
-        "## Explained", "", *notes, "", "## Left out", "", _LEFT_OUT, *left_out, ""])
+        *(["## Explained", "", *notes, ""] if notes else []),
+        "## Left out", "", _LEFT_OUT, *left_out, ""])
