@@ -33,7 +33,7 @@ exec /frontload/bin/frontload-cc --mode=off --link-log=/build/links /usr/bin/{} 
 _BUILD = f"""
 cd /build/*/
 exec {USER} env HOME=/nonexistent USER=builder LOGNAME=builder PATH="/launchers:$PATH" \\
-  DEB_BUILD_OPTIONS="parallel=$1 nocheck $2" dpkg-buildpackage -us -uc -B
+  DEB_BUILD_OPTIONS="parallel=$1 nocheck $2" dpkg-buildpackage -T clean,build-arch
 """
 # A refusal, and a front that is not worth it, are also results.
 _TRY = f"""
