@@ -309,6 +309,7 @@ def test_a_test_suite_trains_the_program(auto, run, source, tmp_path, monkeypatc
     monkeypatch.chdir(folder)
     document = auto(*QUICK, "--train", "make check", "--", "./app", "a", code=None)
     assert document["trained_runs"] == 12 and document["missing"] == []
+    assert list(document["predicted_in_training"]) == ["before", "after"]
     assert "make check: exit status 2, 12 runs of the program, 10 failed" in document["stderr"]
     assert "frontload record -o traces --program app -- sh -c 'make check'" in [
         line for step in document["advice"]["steps"] for line in step["lines"]]

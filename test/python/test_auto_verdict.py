@@ -19,18 +19,23 @@ from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 QUICK = ("--no-data", "--recordings", "1", "--no-measure")
 
 
+def _predicted(requests, seconds):
+    return {"variants": [
+        {"devices": {"hdd": {"requests": one, "seconds": two, "major_faults": one,
+                             "read_bytes": 1000 * one}}}
+        for one, two in zip(requests, seconds, strict=True)]}
+
+
 class Counted(Outcome):
     """An outcome with these figures: predicted requests and seconds, memory in MB, warm ms."""
 
-    def __init__(self, requests, seconds, memory=None, warm=(5, 5)):
+    def __init__(self, requests, seconds, memory=None, warm=(5, 5), training=None):
         self.before = SimpleNamespace(size=1_010_784)
         self.report = SimpleNamespace(settled=100, present=1, names=1, placed=1, left_out=0)
         self.comparisons = []
         self._memory, self._warm = memory, warm
-        self.prediction = None if requests is None else {"variants": [
-            {"devices": {"hdd": {"requests": one, "seconds": two, "major_faults": one,
-                                 "read_bytes": 1000 * one}}}
-            for one, two in zip(requests, seconds, strict=True)]}
+        self.prediction = requests and _predicted(requests, seconds)
+        self.suite = training and _predicted(training, [one / 150 for one in training])
 
     def measured(self, condition):
         if self._memory is None or condition != WARM:
@@ -58,11 +63,17 @@ PLAN = SimpleNamespace(device=None, min_coverage=95, min_match=80, output="app.f
      "worth it: cold start 0.035 → 0.035 s on a disk, peak memory 50 → 40 MB"),
     (((4, 6), (0.03, 0.04), (50, 40)), False,
      "not worth it: 1.01 MB program, 4 requests without a front, 6 with one"),
+    (((9, 8), (0.067, 0.057), None, (), (7, 10)), False,
+     "not worth it: 1.01 MB program, in training, 7 requests without a front, 10 with one"),
+    (((4, 4), (0.03, 0.03), (50, 40), (5, 5), (7, 10)), False,
+     "not worth it: 1.01 MB program, in training, 7 requests without a front, 10 with one"),
+    (((80, 5), (0.6, 0.02), None, (), (7, 7)), True,
+     "worth it: the reads of a cold start 0.6 → 0.02 s on a disk"),
     ((None, None), True, "unknown: nothing could be measured or predicted here"),
 ])
 def test_the_sentence(counts, good, said):
     """Times of warm starts are noise: both programs get the shorter one. Less memory alone is
-    enough, but never for more requests."""
+    enough, but never for more requests. What trained the front must not get slower by it."""
     outcome = Counted(*counts)
     assert outcome.good(PLAN) is good
     assert verdict.sentence(PLAN, outcome) == said

@@ -94,6 +94,7 @@ class Outcome:
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: "Measurement | None" = None
     prediction: Document | None = None  # of the program and its own libraries
+    suite: Document | None = None  # the same, of what the training commands start, by functions
     alone: "list[Predicted] | None" = None  # of the program alone, on a disk
     libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules and libraries
     missing: list[Missing] = field(default_factory=list)
@@ -120,14 +121,21 @@ class Outcome:
         return both and _is_worth_it(*({name: each["median"] for name, each in figures.items()}
                                        for figures in both))
 
-    def on_disk(self) -> "list[Predicted] | None":
-        """The predicted figures of both on a disk."""
-        return self.prediction and [
-            each["devices"][DISK] for each in self.prediction["variants"]]
+    def on_disk(self, suite: bool = False) -> "list[Predicted] | None":
+        """The predicted figures of both on a disk, for the command or the training commands."""
+        predicted = self.suite if suite else self.prediction
+        return predicted and [each["devices"][DISK] for each in predicted["variants"]]
+
+    def slows_suite(self) -> bool:
+        """Whether what the training commands start waits longer for its reads: the front is for
+        these starts as well. Pages that are next to each other in a small program may be read
+        with fewer requests than a front and what lies behind it."""
+        both = self.on_disk(suite=True)
+        return both is not None and both[1]["seconds"] > both[0]["seconds"]
 
     def predicted_gain(self) -> bool | None:
         both = self.on_disk()
-        return None if both is None else _is_worth_it(*both)
+        return None if both is None else _is_worth_it(*both) and not self.slows_suite()
 
     def memory(self) -> tuple[float, float] | None:
         """The peak memory of both in bytes, warm: what a start needs at least."""
@@ -137,7 +145,7 @@ class Outcome:
     def _saves_memory(self) -> bool:
         """Whether that alone is worth a front, which no start may pay for."""
         memory, disk = self.memory(), self.on_disk()
-        return (memory is not None and disk is not None
+        return (memory is not None and disk is not None and not self.slows_suite()
                 and memory[1] <= min(_LESS_MEMORY * memory[0], memory[0] - _LEAST_MEMORY)
                 and disk[1]["seconds"] <= disk[0]["seconds"])
 

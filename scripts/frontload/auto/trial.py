@@ -95,6 +95,8 @@ def run(plan: Plan, link: LinkCommand, diagnostics: Diagnostics) -> Outcome:
                 own = stack.enter_context(relink.linked(link, beside, Options(own_linker=True),
                                                         scratch, diagnostics))
             outcome.prediction = _predicted(own, after, mine, plain)
+            if outcome.trained:
+                outcome.suite = _predicted(plan.program, after, trace.find(trained), plan.program)
             outcome.alone = [each.copy() for each in outcome.on_disk() or ()]
         for module in plan.modules:
             path = _write_library_profile(plan, module, [traces, trained], diagnostics)
@@ -170,9 +172,13 @@ def _lay_out(plan: Plan, library: Library, folder: Path, mine: Sequence[Path],
         library.output = os.path.join(plan.library_folder, library.name)
     else:
         os.unlink(output)
-        found = _predicted(library.path, library.path, mine, library.path)
+        output = library.path
+        found = _predicted(library.path, output, mine, library.path)
     if outcome.prediction:
         prediction.add(outcome.prediction, found)
+    if outcome.suite:
+        prediction.add(outcome.suite, _predicted(library.path, output, trace.find(recorded[-1]),
+                                                 library.path))
 
 
 def _write_library_profile(plan: Plan, module: str, recorded: Sequence[Path],

@@ -10,7 +10,7 @@ from frontload.auto import advice, build_folder
 from frontload.auto.advice import Advice, Training
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
-from frontload.auto.outcome import Outcome, Plan, is_less
+from frontload.auto.outcome import DISK, Outcome, Plan, is_less
 from frontload.auto.own_libraries import SEARCHED
 from frontload.base import console, files
 from frontload.base.console import say
@@ -44,7 +44,9 @@ def sentence(plan: Plan, outcome: Outcome) -> str:
         found.append(f"{'cold start' if warm else 'the reads of a cold start'} "
                      f"{_change(before, after)} s on a disk")
     elif disk:
-        found += [f"{outcome.before.size / 1e6:.3g} MB program", _requests(*disk)]
+        slowed = outcome.slows_suite() and outcome.on_disk(suite=True)
+        found += [f"{outcome.before.size / 1e6:.3g} MB program",
+                  f"in training, {_requests(*slowed)}" if slowed else _requests(*disk)]
     elif both := outcome.measured(SELECTIVELY_COLD):
         before, after = (each["major_faults"]["median"] for each in both)
         found.append(f"{before:.0f} → {after:.0f} major faults")
@@ -74,8 +76,9 @@ def reasons(plan: Plan, outcome: Outcome) -> list[str]:
     found += [f"{each.workload}: {each.detail}" for each in outcome.comparisons
               if each.same is False]
     if outcome.gain(plan) is False:
-        found.append(f"{plan.output}: a cold start of it waits hardly less for reads than one "
-                     f"of {plan.program}")
+        found.append(f"{plan.output}: a cold start of it waits " + (
+            f"longer for reads than one of {plan.program}, in {' and '.join(plan.training)}"
+            if outcome.slows_suite() else f"hardly less for reads than one of {plan.program}"))
     return found
 
 
@@ -187,9 +190,15 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
         for device in outcome.prediction["devices"]:
             both = [each["devices"][device["name"]] for each in outcome.prediction["variants"]]
             rows.append((f"predicted, {device['name']}: requests, MB, ms",
-                         *(f"{each['requests']:.0f}, {each['read_bytes'] / 1e6:.1f}, "
-                           f"{1000 * each['seconds']:.1f}" for each in both)))
+                         *map(_reads, both)))
+    if both := outcome.on_disk(suite=True):
+        rows.append((f"predicted, {DISK}, in training: requests, MB, ms", *map(_reads, both)))
     return rows
+
+
+def _reads(figures: "Predicted") -> str:
+    return (f"{figures['requests']:.0f}, {figures['read_bytes'] / 1e6:.1f}, "
+            f"{1000 * figures['seconds']:.1f}")
 
 
 def _figure(figures: "dict[str, Figure]", name: str, scale: float) -> str:
@@ -228,8 +237,9 @@ def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
                   "density": report.density, "front_bytes": report.front_size},
         "comparisons": [asdict(each) for each in outcome.comparisons],
         "measured": _measured(outcome),
-        "predicted": outcome.prediction and {
-            each["name"]: each["devices"] for each in outcome.prediction["variants"]},
+        **{key: predicted and {each["name"]: each["devices"] for each in predicted["variants"]}
+           for key, predicted in (("predicted", outcome.prediction),
+                                  ("predicted_in_training", outcome.suite))},
         "advice": advised(plan, outcome)[1].as_json(),
         "missing": [asdict(each) for each in outcome.missing],
     })
