@@ -44,7 +44,7 @@ def _ratios(row: dict, trained: bool) -> dict[str, float]:
     """For each column, after / before; 1 without a front, which leaves the program as it is."""
     start = next((each for each in row["starts"] if each["trained"] is trained), None)
     if start is None:
-        return dict.fromkeys(_TITLES, 1.0)
+        return dict.fromkeys(_TITLES if trained else _TITLES[:-1], 1.0)
     found = {title: start["after"][figure] / start["before"][figure] if start["before"][figure]
              else 1.0 for figure, (title, _) in _FIGURES.items()}
     found |= {device: start["devices"][device]["estimate"] for device in DEVICES}
@@ -90,15 +90,16 @@ def _rows(row: dict) -> list[str]:
 
 
 def _unworthy(row: dict) -> str:
-    """What auto said of a front that it advised against, which is measured all the same."""
-    verdict = row.get("verdict", "")
-    return "" if verdict.startswith("worth it") else verdict and f"auto: {verdict}."
+    """What auto said without a front, or of one that it advised against, which is measured all the
+    same."""
+    said = row.get("refused") or row["verdict"]
+    return "" if said.startswith("worth it") else f"auto: {said}."
 
 
 def render(document: dict, entries: dict[str, dict]) -> str:
     rows = document["rows"]
     notes = [f"* **{row['package']}**: " + " ".join(said) for row in rows if (said := list(filter(
-        None, (row.get("refused"), _unworthy(row), entries[row["package"]].get("note"),
+        None, (_unworthy(row), entries[row["package"]].get("note"),
                "host" in row and f"Measured before, on {machine(row)}."))))]
     left_out = [f"* **{name}**: {entry.get('left_out', 'Not built yet.')}"
                 for name, entry in entries.items() if name not in {row["package"] for row in rows}]
