@@ -117,7 +117,8 @@ def test_a_program_without_a_front_counts(tmp_path, done):
     assert [row["package"] for row in rows] == ["app", "bare"]
     assert "| trained, median | 0.62 | 0.67 | 1.00 | 0.75 | 0.95 | 0.62 |" in page
     assert "| other, worst | 1.00 (bare) | 1.00 (bare) | 1.00 (bare) | 1.00 (bare) |" in page
-    assert "* **bare**: auto: bare: is linked by magic." in page and "* **huge**: 8 MB. Hours." in page
+    assert "* **bare**: auto: bare: is linked by magic." in page
+    assert "* **huge**: 8 MB. Hours." in page
     assert ("| app 1-1 | 1,234 | trained: `app -c 'echo hello'` | 20 → 5 | 1.5 → 0.50 | "
             "3.0 → 3.0 | 0.50 (0.40 to 0.95) | 0.90 (0.40 to 0.95) | 200 → 50 |\n"
             "|  |  | other: `env X=1 app --fast` |") in page

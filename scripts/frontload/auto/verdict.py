@@ -191,8 +191,9 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
             both = [each["devices"][device["name"]] for each in outcome.prediction["variants"]]
             rows.append((f"predicted, {device['name']}: requests, MB, ms",
                          *map(_reads, both)))
-    if both := outcome.on_disk(suite=True):
-        rows.append((f"predicted, {DISK}, in training: requests, MB, ms", *map(_reads, both)))
+    if trained := outcome.on_disk(suite=True):
+        rows.append((f"predicted, {DISK}, in training: requests, MB, ms",
+                     *map(_reads, trained)))
     return rows
 
 
