@@ -48,6 +48,36 @@ _MEASURE = """
 cd /build/*/
 exec /frontload/bin/frontload measure --selectively-cold --runs=10 "$@"
 """
+# The device is ours alone, so all its reads are the start's. Only the program and its libraries are
+# cold: the first run warms the rest, and a file system that is mounted again has nothing in memory.
+_COUNT = """
+cd /build/*/
+counted=$1 copies=$2 command=$3 image=/tmp/image
+export variant device=/tmp/device
+truncate -s 1G $image
+mkfs.ext4 -q -F $image
+loop=$(losetup --find --show $image)
+trap 'losetup --detach $loop' EXIT
+block=/sys/block/${loop##*/}
+echo 128 >$block/queue/read_ahead_kb
+mkdir $device
+mount $loop $device
+eval "$copies"
+for variant in before after; do
+  sh -c "$command" >/tmp/said 2>&1
+  umount $device
+  mount -o ro,noload $loop $device
+  ls -lR $device >/tmp/said
+  set -- $(cat $block/stat)
+  begin=$1
+  sh -c "$command" >/tmp/said 2>&1
+  sleep 0.3
+  set -- $(cat $block/stat)
+  echo "$variant $(($1 - begin))"
+done >/tmp/counted
+umount $device
+cp /tmp/counted /out/$counted
+"""
 _FIGURES = "major_faults", "read_bytes", "max_rss_bytes"
 
 
@@ -151,7 +181,35 @@ class Gains:
             # The counts of the last device, as those of the first.
             found |= {each["variant"]: {figure: each["figures"][figure]["median"]
                                         for figure in _FIGURES} for each in measured["results"]}
+        if not ready:
+            for variant, requests in self._counted(package, auto, entry[name], name, layers):
+                found[variant]["requests"] = requests
         return found
+
+    def _counted(self, package: str, auto: dict, command: str, name: str, layers: list[Path]
+                 ) -> list[tuple[str, int]]:
+        """The requests that a device serves during one cold start of each program."""
+        folder = self._folder / package / "gains"
+        log, counted = folder / f"{name}-counted.log", folder / f"out/{name}-counted"
+        program = Path(auto["program"]).name
+        files = {"before": [(auto["program"], program)], "after": [(auto["output"], program)]}
+        for each in auto["libraries"]:
+            files["before"].append((each["path"], f"lib/{each['name']}"))
+            files["after"].append((each["output"] or each["path"], f"lib/{each['name']}"))
+        copies = [f"mkdir -p $device/{variant}/lib" for variant in files] + [
+            f"cp {shlex.quote(path)} $device/{variant}/{place}"
+            for variant, pairs in files.items() for path, place in pairs]
+        there = f"$device/$variant/{program}"
+        if auto["libraries"]:
+            there = f"env LD_LIBRARY_PATH=$device/$variant/lib {there}"
+        if not counted.exists() and self._system.run(
+                layers, folder / "measured", _COUNT, counted.name, "\n".join(copies),
+                command.replace("{}", there), log=log, timeout=self._args.timeout,
+                binds=self._binds | {folder / "out": "/out", Path("/sys"): "/sys"}):
+            raise Failure(f"{package}: its requests cannot be counted", note=f"see {log}")
+        shutil.rmtree(folder / "measured", ignore_errors=True)
+        return [(variant, int(requests)) for variant, requests in map(
+            str.split, counted.read_text().splitlines())]
 
 
 def _kept(file: Path, head: dict) -> dict[str, dict]:

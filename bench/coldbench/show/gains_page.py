@@ -7,6 +7,7 @@ from coldbench.show import columns
 from coldbench.show.page import machine, table_row
 
 DEVICES = "hdd", "ssd"
+_DISK_IOPS, _DISK_BYTES = 150, 80e6  # of the device hdd, each second
 _HEAD = """\
 # What a front gives Debian's programs
 
@@ -22,12 +23,13 @@ program and the libraries of its build are cold, all other files warm. No start 
 _LEGEND = """\
 * **suite**: runs of the program that its test suite gave.
 * **faults, MB, peak MB**: major faults, bytes read, and peak memory, before → after: medians.
+* **requests**: the reads that a device with 128 KiB readahead served in one start.
 * **hdd, ssd**: time after / before on loop devices of that speed, the mean of ratios within rounds
   with a 95% interval. The kernel's throttle lets the first 0.1 s of requests through at once, which
   a real disk does not. So *hdd* shows too little where both starts fit into that, and too much
   where only the one with a front does.
-* **reads**: the time in ms that a hard disk needs for all reads of the trained start, as
-  [predicted](../predict.md).
+* **reads**: the time in ms that a hard disk of 150 requests and 80 MB a second needs for them. Where
+  requests are not counted, it is [predicted](../predict.md) for the trained start.
 """
 _LEFT_OUT = """\
 Of 133 packaged programs, we measured what a cold start reads of the program and of the libraries of
@@ -35,8 +37,8 @@ its source package, with 128 KiB readahead. Those that read 1 MB or more and hav
 of the list that have none:
 """
 _FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
-    "major_faults": ("faults", columns.count), "read_bytes": ("MB", columns.megabytes),
-    "max_rss_bytes": ("peak MB", columns.megabytes)}
+    "major_faults": ("faults", columns.count), "requests": ("requests", columns.count),
+    "read_bytes": ("MB", columns.megabytes), "max_rss_bytes": ("peak MB", columns.megabytes)}
 _TITLES = [*(title for title, _ in _FIGURES.values()), *DEVICES, "reads"]
 
 
@@ -44,13 +46,24 @@ def _ratios(row: dict, trained: bool) -> dict[str, float]:
     """For each column, after / before; 1 without a front, which leaves the program as it is."""
     start = next((each for each in row["starts"] if each["trained"] is trained), None)
     if start is None:
-        return dict.fromkeys(_TITLES if trained else _TITLES[:-1], 1.0)
+        return dict.fromkeys(_TITLES, 1.0)
     found = {title: start["after"][figure] / start["before"][figure] if start["before"][figure]
-             else 1.0 for figure, (title, _) in _FIGURES.items()}
+             else 1.0 for figure, (title, _) in _FIGURES.items() if figure in start["before"]}
     found |= {device: start["devices"][device]["estimate"] for device in DEVICES}
-    if trained and row["predicted"]:  # only this one is predicted
-        found["reads"] = row["predicted"]["after"] / row["predicted"]["before"]
+    if reads := _reads(row, start):
+        found["reads"] = reads[1] / reads[0]
     return found
+
+
+def _reads(row: dict, start: dict) -> tuple[float, float] | None:
+    """What a hard disk takes for the reads of both, in ms; None if that is not known."""
+    if "requests" in start["before"]:
+        before, after = (1000 * (each["requests"] / _DISK_IOPS + each["read_bytes"] / _DISK_BYTES)
+                         for each in (start["before"], start["after"]))
+        return before, after
+    if start["trained"] and row["predicted"]:  # only this one is predicted
+        return row["predicted"]["before"], row["predicted"]["after"]
+    return None
 
 
 def _summary(rows: list[dict]) -> list[str]:
@@ -80,11 +93,10 @@ def _rows(row: dict) -> list[str]:
             *cells, f"{row['trained_runs']:,}" if trained else "",
             f"{'trained' if trained else 'other'}: `{start['command'].replace('{}', name)}`",
             *(f"{show(start['before'][figure])} → {show(start['after'][figure])}"
-              for figure, (_, show) in _FIGURES.items()),
+              if figure in start["before"] else "" for figure, (_, show) in _FIGURES.items()),
             *("{estimate:.2f} ({low:.2f} to {high:.2f})".format(**start["devices"][device])
               for device in DEVICES),
-            "{before:.0f} → {after:.0f}".format(**row["predicted"])
-            if trained and row["predicted"] else ""]))
+            "{:.0f} → {:.0f}".format(*reads) if (reads := _reads(row, start)) else ""]))
         cells = [""]
     return found
 
