@@ -183,13 +183,17 @@ def test_a_gain_is_one_of_time(before, after, less):
                           dict(zip(names, after, strict=True))) is less
 
 
-@pytest.mark.parametrize("gain, number", [(False, 1), (True, 0), (None, 0)])
-def test_a_front_that_gains_nothing_is_no_good(gain, number):
-    plan = SimpleNamespace(output="app.front", program="app", min_coverage=95, min_match=80)
+@pytest.mark.parametrize(("gain", "slows", "reasons"), [
+    (False, False, ["app.front: a cold start of it waits hardly less for reads than one of app"]),
+    (False, True, ["app.front: a cold start of it waits longer for reads than one of app, in make "
+                   "check"]), (True, False, []), (None, False, [])])
+def test_a_front_that_gains_nothing_is_no_good(gain, slows, reasons):
+    plan = SimpleNamespace(output="app.front", program="app", min_coverage=95, min_match=80,
+                           training=("make check",))
     outcome = SimpleNamespace(report=SimpleNamespace(settled=100, present=1, names=1),
-                              comparisons=[], gain=lambda plan: gain, placed=lambda plan: True)
-    found = verdict.reasons(plan, outcome)
-    assert len(found) == number and all("waits hardly less" in reason for reason in found)
+                              comparisons=[], gain=lambda plan: gain, placed=lambda plan: True,
+                              slows_suite=lambda: slows)
+    assert verdict.reasons(plan, outcome) == reasons
 
 
 def test_in_place_replaces_the_program(auto, made, run):

@@ -28,8 +28,8 @@ _LEGEND = """\
   with a 95% interval. The kernel's throttle lets the first 0.1 s of requests through at once, which
   a real disk does not. So *hdd* shows too little where both starts fit into that, and too much
   where only the one with a front does.
-* **reads**: the time in ms that a hard disk of 150 requests and 80 MB a second needs for them. Where
-  requests are not counted, it is [predicted](../predict.md) for the trained start.
+* **reads**: the time in ms that a hard disk of 150 requests and 80 MB a second needs for them.
+  Where requests are not counted, it is [predicted](../predict.md), for the trained start.
 """
 _LEFT_OUT = """\
 Of 133 packaged programs, we measured what a cold start reads of the program and of the libraries of
