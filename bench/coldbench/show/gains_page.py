@@ -113,7 +113,8 @@ def render(document: dict, entries: dict[str, dict]) -> str:
     notes = [f"* **{row['package']}**: " + " ".join(said) for row in rows if (said := list(filter(
         None, (_unworthy(row), entries[row["package"]].get("note"),
                "host" in row and f"Measured before, on {machine(row)}."))))]
-    left_out = [f"* **{name}**: {entry.get('left_out', 'Not built yet.')}"
+    left_out = [f"* **{name}**: "
+                f"{entry.get('left_out', entry.get('reads', '') + 'Not built yet.')}"
                 for name, entry in entries.items() if name not in {row["package"] for row in rows}]
     return "\n".join([
         _HEAD, *_summary(rows), f"{len(rows)} programs, on {machine(document)}.", "", _LEGEND,
