@@ -118,8 +118,10 @@ def test_a_program_without_a_front_counts(tmp_path, done):
     page = _run(tmp_path, "app", "bare")
     rows = read_json(tmp_path / "result.json", "frontload-gains/1")["rows"]
     assert [row["package"] for row in rows] == ["app", "bare"]
-    assert "| trained, median | 0.62 | 0.55 | 0.67 | 1.00 | 0.75 | 0.95 | 0.56 |" in page
-    assert "| other, worst | 1.00 (bare) | 1.00 (bare) | 1.00 (bare) | 1.00 (bare) |" in page
+    assert "| trained: median | 0.62 | 0.55 | 0.67 | 1.00 | 0.75 | 0.95 | 0.56 |" in page
+    assert "| other: worst | 1.00 (bare) | 1.00 (bare) | 1.00 (bare) | 1.00 (bare) |" in page
+    assert "| trained, worth it: worst | 0.25 (app) | 0.10 (app) |" in page
+    assert "auto found 1 of the fronts *worth it*." in page
     assert "* **bare**: auto: bare: is linked by magic." in page
     assert "* **huge**: 8 MB. Hours." in page
     assert ("| app 1-1 | 1,234 | trained: `app -c 'echo hello'` | 20 → 5 | 30 → 3 | 1.5 → 0.50 "

@@ -70,15 +70,21 @@ def _summary(rows: list[dict]) -> list[str]:
     lines = [table_row(["after / before", *_TITLES]),
              table_row(["---"] + ["---:"] * len(_TITLES))]
     for name, trained in (("trained", True), ("other", False)):
-        found = [(_ratios(row, trained), row["package"]) for row in rows]
-        columns_of = [[(ratios[title], package) for ratios, package in found if title in ratios]
-                      for title in _TITLES]
-        lines += [
-            table_row([f"{name}, median", *(f"{statistics.median(ratio for ratio, _ in each):.2f}"
-                                            if each else "" for each in columns_of)]),
-            table_row([f"{name}, worst", *("{:.2f} ({})".format(*max(each)) if each else ""
-                                           for each in columns_of)])]
+        for of_them, chosen in (("", rows), (", worth it", list(filter(_is_worth_it, rows)))):
+            found = [(_ratios(row, trained), row["package"]) for row in chosen]
+            columns_of = [[(ratios[title], package) for ratios, package in found
+                           if title in ratios] for title in _TITLES]
+            lines += [
+                table_row([f"{name}{of_them}: median", *(
+                    f"{statistics.median(ratio for ratio, _ in each):.2f}" if each else ""
+                    for each in columns_of)]),
+                table_row([f"{name}{of_them}: worst", *(
+                    "{:.2f} ({})".format(*max(each)) if each else "" for each in columns_of)])]
     return [*lines, ""]
+
+
+def _is_worth_it(row: dict) -> bool:
+    return row.get("verdict", "").startswith("worth it")
 
 
 def _rows(row: dict) -> list[str]:
@@ -104,8 +110,7 @@ def _rows(row: dict) -> list[str]:
 def _unworthy(row: dict) -> str:
     """What auto said without a front, or of one that it advised against, which is measured all the
     same."""
-    said = row.get("refused") or row["verdict"]
-    return "" if said.startswith("worth it") else f"auto: {said}."
+    return "" if _is_worth_it(row) else f"auto: {row.get('refused') or row['verdict']}."
 
 
 def render(document: dict, entries: dict[str, dict]) -> str:
@@ -117,7 +122,8 @@ def render(document: dict, entries: dict[str, dict]) -> str:
                 f"{entry.get('left_out', entry.get('reads', '') + 'Not built yet.')}"
                 for name, entry in entries.items() if name not in {row["package"] for row in rows}]
     return "\n".join([
-        _HEAD, *_summary(rows), f"{len(rows)} programs, on {machine(document)}.", "", _LEGEND,
+        _HEAD, *_summary(rows), f"{len(rows)} programs, on {machine(document)}. auto found "
+        f"{len(list(filter(_is_worth_it, rows)))} of the fronts *worth it*.", "", _LEGEND,
         table_row(["package", "suite", "start", *_TITLES]),
         table_row(["---"] * 3 + ["---:"] * len(_TITLES)),
         *(line for row in rows for line in _rows(row)), "",
