@@ -40,6 +40,9 @@ from places import ROOT
     ("check", "98%: Checks: 50, Failed: 1\n", 49, 1, 0, []),
     ("prove", "ok 1 - a\nFiles=2, Tests=7,  1 wallclock secs\n", 7, 0, 0, []),
     ("go", "ok  \tpkg/a\t0.1s\nFAIL\tpkg/b\t0.1s\n", 1, 1, 0, ["pkg/b"]),
+    ("make", "features/a ........ ok     (4 passed)\n4 Tests in 1 Categories Complete ... No "
+     "Failures :-)\nfeatures/b ........ FAILED (6/7 passed)\n\n1 Test in 1 Category Failed (See "
+     ".diff* files in work dir for details) :-(\n", 4, 1, 0, ["features/b"]),
     ("lines", "checking for x... ok\nmake -j1 test\nfirst: ok\nsecond: failed\n[ok]: third\n",
      2, 1, 0, ["second:"]),
     ("lines", "gcc: ok\n   debian/rules override_dh_auto_test\nall completed successfully.\n",

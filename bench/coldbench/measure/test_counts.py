@@ -38,6 +38,9 @@ _RUNNERS = {
     "go": (r"ok  \t\S+\t.*(?P<passed>)", r"FAIL\t(?P<name>\S+)\t.*(?P<failed>)"),
     "tcltest": (r"\S*:?\tTotal\t(?P<of>\d+)\tPassed\t\d+\tSkipped\t(?P<skipped>\d+)\tFailed\t"
                 r"(?P<failed>\d+)", r"==== (?P<name>\S+) .* FAILED"),
+    "make": (r"(?P<passed>\d+) Tests? in \d+ Categor(?:y|ies) Complete .*",
+             r"(?P<failed>\d+) Tests? in \d+ Categor(?:y|ies) Failed .*",
+             r"(?P<name>\S+) \.+ FAILED .*"),
 }
 _LINES = (r"(?:.*\b(?:ok|OK|[Pp]ass(?:ed)?|PASS(?:ED)?|[Ss]uccess(?:ful(?:ly)?)?)[ .!*]*|"
           r"(?:PASS(?:ED)?|ok|OK|\[ok\])(?!\w).*)(?P<passed>)",
