@@ -193,7 +193,10 @@ def test_the_linker_of_a_build(tmp_path, build):
     for name, words in (("lld", "@words"), ("frontload", "@words"), ("frontload", "-r a.o -o b.o"),
                         ("frontload", "-o no c.o")):
         (launchers / "build").write_text(f"{name}\n")
-        subprocess.run(["sh", linker, *words.split()], cwd=tmp_path, check="c.o" not in words)
+        wrong = "c.o" in words
+        said = subprocess.run(["sh", linker, *words.split()], cwd=tmp_path, check=not wrong,
+                              stderr=subprocess.PIPE, text=True).stderr
+        assert ("c.o" in said) == bool(said) == wrong
     found = built.links(records)
     assert found.pop("costs").keys() == {f"{tmp_path}/app"} and found.pop("fronts")["links"] == 1
     assert found == {"linkers": {"lld": 2, "front": 1}, "refused": []}
