@@ -43,6 +43,8 @@ from places import ROOT
     ("make", "features/a ........ ok     (4 passed)\n4 Tests in 1 Categories Complete ... No "
      "Failures :-)\nfeatures/b ........ FAILED (6/7 passed)\n\n1 Test in 1 Category Failed (See "
      ".diff* files in work dir for details) :-(\n", 4, 1, 0, ["features/b"]),
+    ("bash", "run-a\nrun-b\nwarning: some of these\n3,4d3\n< y\nrun-c-d\nwarning: no\n", 2, 1, 0,
+     ["b"]),
     ("lines", "checking for x... ok\nmake -j1 test\nfirst: ok\nsecond: failed\n[ok]: third\n",
      2, 1, 0, ["second:"]),
     ("lines", "gcc: ok\n   debian/rules override_dh_auto_test\nall completed successfully.\n",

@@ -41,6 +41,9 @@ _RUNNERS = {
     "make": (r"(?P<passed>\d+) Tests? in \d+ Categor(?:y|ies) Complete .*",
              r"(?P<failed>\d+) Tests? in \d+ Categor(?:y|ies) Failed .*",
              r"(?P<name>\S+) \.+ FAILED .*"),
+    # A test that fails is followed by what diff prints.
+    "bash": (r"run-[\w-]+(?P<passed>)(?!(?:\nwarning: .*)*\n\d[\d,]*[acd]\d)",
+             r"run-(?P<name>[\w-]+)(?P<failed>)(?=(?:\nwarning: .*)*\n\d[\d,]*[acd]\d)"),
 }
 _LINES = (r"(?:.*\b(?:ok|OK|[Pp]ass(?:ed)?|PASS(?:ED)?|[Ss]uccess(?:ful(?:ly)?)?)[ .!*]*|"
           r"(?:PASS(?:ED)?|ok|OK|\[ok\])(?!\w).*)(?P<passed>)",
