@@ -115,7 +115,8 @@ _DIFFERENCES = """\
   (`exec_folio_order()` in arch/arm64/include/asm/pgtable.h). Where its pages are larger, 128 KiB of
   readahead are eight pages of 16 KiB or two of 64 KiB, and fault-around maps four pages or none.
   Debian has kernels with pages of 4 and 16 KiB. `--kernels bookworm:64k` builds one with 64 KiB
-  from Debian's source, which has only ext4.
+  from Debian's source, which has only ext4. It reads lld's layout in more and smaller pieces than
+  predicted: 979 pages in 890 requests, and not 1,123 in 770.
 
 ## Faults with a prefetched front
 
@@ -123,7 +124,7 @@ Since Linux 6.7, x86-64 has none. The clang once had one, because its `.dynamic`
 four pages that the kernel reads with the headers. Where there is a prefetch, the name of the
 dynamic linker brings it now ([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has
 one or two, as segments there are aligned to 64 KiB. It has six on 6.1, where waits for pages on
-their way count.
+their way count, or three with pages of 64 KiB.
 
 Until Linux 6.6, x86-64 has two that wait for no read. The page of `.gnu.hash`, the fifth of the
 file, is marked by the kernel's own read. The touch of this page reads on, and marks the thirteenth,
