@@ -92,6 +92,15 @@ def mounted(image: Path, *mount: str) -> dict:
         subprocess.run(["umount", at], check=True)
 
 
+def check_contents(image: Path, folder: Path) -> None:
+    """The image holds what the folder holds, for all that read it here."""
+    assert unpacked(image) == contents(folder)
+    if not lacking("loop-devices"):
+        assert mounted(image) == contents(folder)
+    if not lacking("image:squashfuse"):
+        assert mounted(image, "squashfuse") == contents(folder)
+
+
 def make(folder: Path, image: Path, *options) -> dict:
     return json.loads(frontload("image", folder, "-o", image, "--json", "-", *options))
 
@@ -123,11 +132,7 @@ def test_the_contents_are_those_of_the_folder(folder, tmp_path, compressor):
     assert made["hot_blocks"]
     assert made["stored_bytes"] == made["hot_bytes"] and not made["quick_bytes"]
     assert made["bytes"] == image.stat().st_size > made["plain_bytes"]
-    assert unpacked(image) == contents(folder)
-    if not lacking("loop-devices"):
-        assert mounted(image) == contents(folder)
-    if not lacking("image:squashfuse"):
-        assert mounted(image, "squashfuse") == contents(folder)
+    check_contents(image, folder)
 
 
 def test_only_touched_blocks_are_stored(folder, tmp_path):
@@ -171,11 +176,7 @@ def test_blocks_are_compressed_for_speed_before_they_are_stored(folder, tmp_path
     assert not plain["quick_bytes"] and not made["stored_bytes"]
     assert 4 * BLOCK < made["quick_bytes"] <= made["hot_bytes"]
     assert plain["bytes"] < made["bytes"] <= plain["bytes"] + BLOCK
-    assert unpacked(image) == contents(folder)
-    if not lacking("loop-devices"):
-        assert mounted(image) == contents(folder)
-    if not lacking("image:squashfuse"):
-        assert mounted(image, "squashfuse") == contents(folder)
+    check_contents(image, folder)
 
 
 @needs("program:mkfs.erofs")

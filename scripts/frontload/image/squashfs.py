@@ -2,8 +2,8 @@
 
 mksquashfs decides for whole files whether they are compressed, and compresses all for size. In the
 format, each block has a bit for that, and is compressed by itself. We take an image of mksquashfs
-whose inodes are not compressed (-noI), and put others in the place of hot blocks. All else stays,
-but for the places of blocks, which move:
+whose inodes are not compressed (-noI), and replace its hot blocks. All else stays, but for the
+places of blocks, which move:
 
     superblock  96 bytes (device/squashfs.py)
     data        blocks of files in their order, and blocks of fragments: the ends of many files
@@ -64,8 +64,8 @@ class Result(NamedTuple):
     quick: int  # and of blocks that are compressed for speed
 
 
-class _Other(NamedTuple):
-    """What a block may be instead. `saves`: of the time that decompressing the block takes."""
+class _Replacement(NamedTuple):
+    """For a block. `saves`: the share of the time that decompressing the block takes."""
 
     size: int
     saves: float
@@ -90,26 +90,26 @@ def speed_up(path: Path, folder: Path, hot: Mapping[str, Hot], most: int, output
 
 
 def _choose(touched: Mapping[int, Block], folder: Path, most: int,
-            pack: Callable[[bytes], bytes] | None) -> dict[int, _Other]:
-    """The blocks that become others: those that save most time for a byte of growth.
+            pack: Callable[[bytes], bytes] | None) -> dict[int, _Replacement]:
+    """The replacements that save most time for a byte of growth, by the places of their blocks.
 
-    Decompression takes time for each byte of both sides. So of two blocks, that saves more which is
-    compressed less, whatever the compressor.
+    Decompression takes time for each byte of both sides. So a block that is compressed less saves
+    more for a byte of growth, whatever the compressor.
     """
     steps = []  # time saved for a byte, place, what the block becomes
     for begin, block in touched.items():
         if block.raw:
             continue
-        others = [_Other(block.contents, 1.0, None)]
+        others = [_Replacement(block.contents, 1.0, None)]
         if pack:
-            others.append(_Other(len(pack(_contents(block, folder))), _QUICK_SAVES, pack))
+            others.append(_Replacement(len(pack(_contents(block, folder))), _QUICK_SAVES, pack))
         saves, size = 0.0, block.size
         while rates := [(block.size * (other.saves - saves) / max(other.size - size, 1), other)
                         for other in others if other.saves > saves]:
             rate, other = max(rates, key=lambda step: step[0])
             steps.append((block.share * rate, begin, other))
             size, saves, _ = other
-    chosen: dict[int, _Other] = {}
+    chosen: dict[int, _Replacement] = {}
     for _, begin, other in sorted(steps, key=lambda step: (-step[0], step[1])):
         growth = other.size - (chosen[begin].size if begin in chosen else touched[begin].size)
         if growth <= most:
@@ -262,8 +262,8 @@ class _Image:
         if hot:
             block.share = max(block.share, hot.share(offset, offset + size))
 
-    def write(self, output: BinaryIO, folder: Path, others: Mapping[int, _Other]) -> None:
-        """Writes the image with others for these blocks."""
+    def write(self, output: BinaryIO, folder: Path, replaced: Mapping[int, _Replacement]) -> None:
+        """Writes the image with these blocks replaced."""
         begins = sorted(self.blocks)
         places = {}  # where blocks are now
         growth, end = 0, 0
@@ -273,11 +273,10 @@ class _Image:
             block = self.blocks[begin]
             end = begin + block.size
             places[begin] = begin + growth
-            if other := others.get(begin):
-                growth += other.size - block.size
+            if new := replaced.get(begin):
+                growth += new.size - block.size
                 for table, at in block.entries:
-                    struct.pack_into("<I", table.flat, at,
-                                     other.size | RAW_BLOCK * (not other.pack))
+                    struct.pack_into("<I", table.flat, at, new.size | RAW_BLOCK * (not new.pack))
         for table, at, written, begin in self._starts:
             try:
                 struct.pack_into(written, table.flat, at, places[begin])
@@ -293,9 +292,9 @@ class _Image:
         for begin in begins:
             self._copy(output, end, begin)
             end = begin + self.blocks[begin].size
-            if other := others.get(begin):
+            if new := replaced.get(begin):
                 contents = _contents(self.blocks[begin], folder)
-                output.write(other.pack(contents) if other.pack else contents)
+                output.write(new.pack(contents) if new.pack else contents)
             else:
                 self._copy(output, begin, end)
         self._copy(output, end, first)
@@ -320,12 +319,15 @@ def _contents(block: Block, folder: Path) -> bytes:
     return bytes(found)
 
 
-def _load(library: str) -> ctypes.CDLL:
-    """One of mksquashfs's libraries."""
+def _load(library: str, *functions: str) -> ctypes.CDLL:
+    """One of mksquashfs's libraries, which has these functions."""
     try:
-        return ctypes.CDLL(library)
-    except OSError as problem:
+        found = ctypes.CDLL(library)
+        for function in functions:
+            getattr(found, function)
+    except (OSError, AttributeError) as problem:
         raise Failure(f"{library}: {problem}", note="choose another --compressor") from problem
+    return found
 
 
 def _quick_packer(compressor: int) -> Callable[[bytes], bytes] | None:
@@ -333,9 +335,10 @@ def _quick_packer(compressor: int) -> Callable[[bytes], bytes] | None:
     the same bytes."""
     if form.COMPRESSORS[compressor - 1] != "zstd":
         return None
-    library = _load(_ZSTD)
+    sizes = "ZSTD_CCtx_setParameter", "ZSTD_compressBound", "ZSTD_compress2"
+    library = _load(_ZSTD, "ZSTD_createCCtx", "ZSTD_isError", *sizes)
     library.ZSTD_createCCtx.restype = ctypes.c_void_p
-    for function in ("ZSTD_CCtx_setParameter", "ZSTD_compressBound", "ZSTD_compress2"):
+    for function in sizes:
         getattr(library, function).restype = ctypes.c_size_t
     context = ctypes.c_void_p(library.ZSTD_createCCtx())
     if any(library.ZSTD_isError(ctypes.c_size_t(library.ZSTD_CCtx_setParameter(context, *each)))
@@ -363,7 +366,7 @@ def _decompressor(name: str) -> Callable[[bytes], bytes]:
     library, function = {"zstd": (_ZSTD, "ZSTD_decompress"),
                          "lz4": ("liblz4.so.1", "LZ4_decompress_safe"),
                          "lzo": ("liblzo2.so.2", "lzo1x_decompress_safe")}[name]
-    call = _load(library)[function]
+    call = _load(library, function)[function]
 
     def unpack(piece: bytes) -> bytes:
         to, size = ctypes.create_string_buffer(PIECE), ctypes.c_size_t(PIECE)
