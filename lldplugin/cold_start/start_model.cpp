@@ -187,9 +187,12 @@ void StartModel::touch(uint64_t address, bool isWrite) {
 }
 
 /// do_fault_around() of mm/memory.c, filemap_map_pages() and next_uptodate_folio() of mm/filemap.c:
-/// maps pages that are in memory and not marked.
+/// maps pages that are in memory and not marked. With pages of 64 KiB, should_fault_around() leaves
+/// the page to filemap_fault(). There, a fault that is tried again after its read is no hit.
 void StartModel::mapAround(uint64_t address, const FileSegment &segment, bool hasJustRead) {
-  uint64_t aligned = alignDown(address, std::max(device.faultAroundBytes, device.pageBytes));
+  if (device.faultAroundBytes <= device.pageBytes)
+    return;
+  uint64_t aligned = alignDown(address, device.faultAroundBytes);
   uint64_t first = std::max(pageOf(aligned), pageOf(segment.address));
   uint64_t last = std::min(pageOf(aligned + device.faultAroundBytes - 1),
                            pageOf(segment.address + segment.fileBytes - 1));

@@ -297,6 +297,20 @@ TEST(StartModel, GivesUpReadingAroundWhereItDoesNotHelp) {
   EXPECT_EQ(model.counts().bytesRead, (100 * 32 + 100) * page);
 }
 
+// Pages that fault-around maps are hits. Pages of 64 KiB are mapped one by one, and a fault that is
+// tried again after its read is no hit.
+TEST(StartModel, FindsNoHitsAroundLargePages) {
+  DeviceProfile large = smallDevice;
+  large.faultAroundBytes = page;
+  OneSegment around(64 * 200), alone(64 * 200, false, large);
+  for (OneSegment *model : {&around, &alone}) {
+    model->readPages(32, 64 * 200, 64);
+    EXPECT_EQ(model->counts().majorFaults, 200u);
+  }
+  EXPECT_EQ(around.counts().bytesRead, 200 * 32 * page);
+  EXPECT_EQ(alone.counts().bytesRead, (100 * 32 + 100) * page);
+}
+
 // Folios of a reader that reads on grow to a window's size, and the window ends where one does.
 TEST(StartModel, EndsAWindowWhereAFolioDoes) {
   OneSegment model(400);
