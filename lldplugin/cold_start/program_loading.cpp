@@ -120,6 +120,10 @@ uint64_t interpreterOffset(StringRef bytes) {
   return offset;
 }
 
+static bool isPrefetchLibrary(const LinkedFile &file, uint64_t name) {
+  return file.at(name).starts_with("libfrontload-prefetch.so");
+}
+
 bool prefetchesItself(const LinkedFile &file) {
   bool does = false;
   consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
@@ -133,7 +137,7 @@ bool prefetchesItself(const LinkedFile &file) {
           strings = entry.getVal();
       does |= any_of(entries, [&](const auto &entry) {
         return entry.getTag() == ELF::DT_NEEDED &&
-               file.at(strings + entry.getVal()).starts_with("libfrontload-prefetch.so");
+               isPrefetchLibrary(file, strings + entry.getVal());
       });
     }
     return Error::success();
@@ -180,12 +184,17 @@ public:
       if (tags.count(path))
         events.read(tag(ELF::DT_STRTAB) + tag(path));
     events.write(address); // DT_DEBUG
+    bool needsPrefetch = false, isPrefetchLast = true;
     for (const auto &entry : used)
-      if (entry.getTag() == ELF::DT_NEEDED)
-        events.read(tag(ELF::DT_STRTAB) + entry.getVal());
+      if (entry.getTag() == ELF::DT_NEEDED) {
+        uint64_t name = tag(ELF::DT_STRTAB) + entry.getVal();
+        events.read(name);
+        isPrefetchLast = !needsPrefetch;
+        needsPrefetch |= isPrefetchLibrary(file, name);
+      }
     if (tags.count(ELF::DT_VERNEED))
       events.read(tag(ELF::DT_VERNEED));
-    return Error::success();
+    return isPrefetchLast ? Error::success() : lookUpExported();
   }
 
   /// elf_dynamic_do_Rela() and its kind, in the order of ELF_DYNAMIC_RELOCATE of glibc's
@@ -240,6 +249,29 @@ private:
       address += sizeof(Word);
     };
     forEachPackedRelocation<ELFT>(*words, readWord, [&](uint64_t place) { events.write(place); });
+    return Error::success();
+  }
+
+  /// Libraries behind the prefetch library are relocated before it
+  /// (instrument/prefetch/resolver.c). Linkers export what libraries refer to, so these find a
+  /// symbol of the program. We take the first one that has a place in the hash table.
+  Error lookUpExported() {
+    using Header = typename ELFT::GnuHash;
+    if (!tags.count(ELF::DT_GNU_HASH))
+      return Error::success();
+    uint64_t address = tag(ELF::DT_GNU_HASH);
+    auto header = file.template table<Header>(address, sizeof(Header));
+    if (!header)
+      return header.takeError();
+    const Header &hash = header->front();
+    auto buckets = file.template table<typename ELFT::Word>(
+        address + sizeof(Header) + uint64_t(hash.maskwords) * sizeof(Word),
+        uint64_t(hash.nbuckets) * sizeof(typename ELFT::Word));
+    if (!buckets)
+      return buckets.takeError();
+    auto used = find_if(*buckets, [](uint32_t symbol) { return symbol != 0; });
+    if (used != buckets->end())
+      lookUp(*used);
     return Error::success();
   }
 

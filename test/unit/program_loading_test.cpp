@@ -90,6 +90,26 @@ TEST(ElfStart, ReadsTheDynamicSectionBeforeItRelocates) {
             "36 40");
 }
 
+// Libraries behind the prefetch library are relocated before it, and look up what the program
+// exports.
+TEST(ElfStart, LooksUpASymbolBeforeAPrefetchThatIsNotTheLastLibrary) {
+  auto before = [](StringRef needed, char exported) {
+    std::string bytes = image(("{Tag: DT_SYMTAB, Value: 0x30000}, {Tag: DT_STRTAB, Value: 0x34000},"
+                               "{Tag: DT_GNU_HASH, Value: 0x35ff0}, " +
+                               needed)
+                                  .str());
+    StringRef name = "libfrontload-prefetch.so.1";
+    bytes.replace(0x34001, name.size(), name);
+    bytes[0x36008] = exported; // the only bucket
+    return touchedPages(bytes, true);
+  };
+  constexpr StringLiteral first = "{Tag: DT_NEEDED, Value: 1}, {Tag: DT_NEEDED, Value: 64}",
+                          last = "{Tag: DT_NEEDED, Value: 64}, {Tag: DT_NEEDED, Value: 1}";
+  EXPECT_EQ(before(first, 2), "30 34 35 40");
+  EXPECT_EQ(before(first, 0), "34 35 40");
+  EXPECT_EQ(before(last, 2), "34 35 40");
+}
+
 // Which of two touches is the first decides what is read around both.
 TEST(ElfStart, ReadsTheHashTableBeforeTheNamesOfLibraries) {
   constexpr DeviceProfile reading = {"test", 0, 1, "", 1, 0, 8 * page, page, page};
