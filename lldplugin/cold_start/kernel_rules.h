@@ -27,6 +27,16 @@ struct KernelRules {
   /// memory, and the next window begins there. By 6.12 it returns the page behind, which is too
   /// far.
   bool findsGapsEarly() const { return version < 612; }
+  /// What would be a folio of two pages is two of one. Until "mm: support order-1 folios in the
+  /// page cache" (6.9).
+  bool hasNoPairs() const { return version < 609; }
+  /// A window in folios that meets a page in memory goes on from there page by page, with all of
+  /// its size, so it ends later. Until 7c877586da31 ("readahead: properly shorten readahead when
+  /// falling back to do_page_cache_ra()", 6.11).
+  bool extendsWindows() const { return version < 611; }
+  /// A mark on a file's first page asks for the first window again, not for the next one. Until
+  /// 3a7a11a57e46 ("readahead: disentangle async and sync readahead", 6.11).
+  bool repeatsFirstWindow() const { return version < 611; }
   /// Code is read around a fault, as data is. Until "mm/filemap: allow arch to request folio size
   /// for exec memory" (6.17).
   bool readsAroundCode() const { return version < 617; }

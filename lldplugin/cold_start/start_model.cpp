@@ -278,6 +278,8 @@ void StartModel::readMissing(uint64_t page, uint64_t count) {
 /// page_cache_async_ra() of mm/readahead.c: the next window, at the touch of a marked page.
 void StartModel::readAhead(uint64_t page) {
   cache[folioOf(page)].isMarked = false;
+  if (page == 0 && kernel.repeatsFirstWindow())
+    return; // it is in memory
   uint64_t marked = window.start + window.size - window.asyncSize;
   if (page == marked >> cache[page].order << cache[page].order) {
     window.start += window.size;
@@ -345,18 +347,25 @@ void StartModel::submit() {
   uint64_t more = expansion(end);
   window.size += more;
   window.asyncSize += more;
-  for (uint64_t page = window.start; page < end;) {
+  uint64_t stop = end;
+  for (uint64_t page = window.start; page < stop;) {
     unsigned order = largest;
     if (page % (uint64_t(1) << order))
       order = countr_zero(page);
-    while (page + (uint64_t(1) << order) > end)
+    while (page + (uint64_t(1) << order) > stop)
       --order;
+    if (order == 1 && kernel.hasNoPairs())
+      order = 0;
     uint64_t count = uint64_t(1) << order;
     auto folio = ArrayRef(cache).slice(page, count);
     if (any_of(folio, [](const CachedPage &cached) { return cached.isCached; })) {
       // page_cache_ra_unbounded() goes on page by page, with a request of its own
       if (order > 0)
         endRequest();
+      if (largest > 0 && kernel.extendsWindows()) {
+        stop = std::min<uint64_t>(page + window.size, cache.size());
+        mark = stop - window.asyncSize;
+      }
       largest = 0;
       page += order == 0;
       continue;

@@ -357,7 +357,8 @@ DeviceProfile withKernel(const char *version, const char *fileSystem) {
   return profile;
 }
 const DeviceProfile ext4On61 = withKernel("6.1", "ext4"), ext4On612 = withKernel("6.12", "ext4"),
-                    xfsOn612 = withKernel("6.12", "xfs"), ext4On72 = withKernel("7.2", "ext4");
+                    xfsOn61 = withKernel("6.1", "xfs"), xfsOn612 = withKernel("6.12", "xfs"),
+                    ext4On72 = withKernel("7.2", "ext4");
 
 TEST(KernelRules, AreThoseOfAVersionAndAFileSystem) {
   EXPECT_EQ(kernelRules("6.12.118+deb13", "xfs")->version, 612u);
@@ -397,13 +398,43 @@ TEST(KernelRules, OnceDidNotCutWindows) {
   EXPECT_EQ(cached(model, 200), "45-108");
 }
 
-// There, the kernel's read of the header finds its mark on the first folio, and reads on.
+// There, the kernel's read of the header finds its mark on the first folio, and reads on, but since
+// Linux 6.11 only.
 TEST(KernelRules, OnceReadAheadOfTheHeader) {
-  OneSegment folios(100, false, xfsOn612), pages(100, false, ext4On612);
+  OneSegment again(100, false, xfsOn61), folios(100, false, xfsOn612), pages(100, false, ext4On612);
+  again.execute();
+  EXPECT_EQ(cached(again, 100), "0-3");
   folios.execute();
   EXPECT_EQ(cached(folios, 100), "0-11");
   pages.execute();
   EXPECT_EQ(cached(pages, 100), "0-3");
+}
+
+// Until Linux 6.10, a window that meets a page in memory begins again there. So does its mark.
+TEST(KernelRules, OnceExtendedAWindowThatMetAPage) {
+  OneSegment before(200, false, xfsOn61), after(200, false, xfsOn612);
+  for (OneSegment *model : {&before, &after}) {
+    model->prefetch(FileRange{100 * page, 104 * page});
+    model->writePage(96); // reads 80-111, the mark at 104
+  }
+  EXPECT_EQ(cached(before, 200), "80-131");
+  EXPECT_EQ(cached(after, 200), "80-111");
+  before.writePage(104);
+  EXPECT_EQ(cached(before, 200), "80-131");
+  before.writePage(124);
+  EXPECT_EQ(cached(before, 200), "80-163");
+}
+
+// Until Linux 6.8, no folio has two pages. A mark is on all pages of a folio.
+TEST(KernelRules, OnceHadNoFoliosOfTwoPages) {
+  OneSegment before(200, false, xfsOn61), after(200, false, xfsOn612);
+  for (OneSegment *model : {&before, &after}) {
+    model->writePage(50); // reads 34-65, marks 56-59
+    model->writePage(56); // reads 66-97, marks 66
+    model->writePage(67);
+  }
+  EXPECT_EQ(cached(before, 200), "34-97");
+  EXPECT_EQ(cached(after, 200), "34-129");
 }
 
 // Since Linux 7.2, pages around a fault are no hits, and code may miss as often as it does.
