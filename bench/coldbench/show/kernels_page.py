@@ -105,26 +105,37 @@ _DIFFERENCES = """\
 * **Since Linux 7.2, misses count differently.** After a hundred more misses than hits, the kernel
   reads single pages. Before, each page that was mapped around a fault was a hit. Now only the page
   of the fault is one ("mm/filemap: tighten mmap_miss hit accounting"), and code has no such limit
-  ("mm: bypass mmap_miss heuristic for VM_EXEC readahead"). This startup has enough hits either way.
+  ("mm: bypass mmap_miss heuristic for VM_EXEC readahead"). This startup has enough hits either way,
+  but not with pages of 64 KiB (below).
 * **Large folios** came to XFS with Linux 5.18, to EROFS with 6.2, to ext4 with 6.16 and to btrfs
   with 7.2. Since 6.17, a window ends where such a folio does ("mm/readahead: terminate async
-  readahead on natural boundary").
+  readahead on natural boundary"). Until 6.10, a window of folios that meets a page in memory has
+  its whole size from there on, and thus ends later (7c877586da31, "readahead: properly shorten
+  readahead when falling back to do_page_cache_ra()").
+* **Until Linux 6.10, the kernel's read of the headers ends after four pages** also where they are a
+  large folio, whose mark asks for the first window again (3a7a11a57e46, "readahead: disentangle
+  async and sync readahead"). So the prefetched layout waits for `.dynamic` there. With 8 MiB of
+  readahead, that reads 2.0 MB that are not in the front.
 * **Btrfs** raises the readahead to 4 MiB by itself. The tables have it at the same values as the
   others.
 * **AArch64** reads code in folios of 64 KiB, from the beginning of one on, since Linux 6.17
   (`exec_folio_order()` in arch/arm64/include/asm/pgtable.h). Where its pages are larger, 128 KiB of
   readahead are eight pages of 16 KiB or two of 64 KiB, and fault-around maps four pages or none.
   Debian has kernels with pages of 4 and 16 KiB. `--kernels bookworm:64k` builds one with 64 KiB
-  from Debian's source, which has only ext4. It reads lld's layout in more and smaller pieces than
-  predicted: 979 pages in 890 requests, and not 1,123 in 770.
+  from Debian's source, which has only ext4. Without fault-around (`should_fault_around()` in
+  mm/memory.c), a fault that has read its page is no hit. So lld's layout soon has a hundred more
+  misses than hits there, and the kernel reads single pages: 979 pages in 890 requests.
 
 ## Faults with a prefetched front
 
 Since Linux 6.7, x86-64 has none. The clang once had one, because its `.dynamic` does not lie in the
 four pages that the kernel reads with the headers. Where there is a prefetch, the name of the
 dynamic linker brings it now ([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has
-one or two, as segments there are aligned to 64 KiB. It has six on 6.1, where waits for pages on
-their way count, or three with pages of 64 KiB.
+one, as segments there are aligned to 64 KiB. It has another one because the prefetch library is the
+first of the needed libraries there, not the last one. The dynamic linker thus relocates libz3
+before it, and finds symbols for it in the program's `.dynsym`. With pages of 64 KiB and 8 MiB of
+readahead, this fault reads 7.1 MB that are not in the front. On 6.1, waits for pages on their way
+count as well.
 
 Until Linux 6.6, x86-64 has two that wait for no read. The page of `.gnu.hash`, the fifth of the
 file, is marked by the kernel's own read. The touch of this page reads on, and marks the thirteenth,
