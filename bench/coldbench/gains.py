@@ -30,19 +30,29 @@ _LAUNCHER = """#!/bin/sh
 exec /frontload/bin/frontload-cc --mode=off --link-log=/build/links /usr/bin/{} \\
   -ffunction-sections -fdata-sections "$@"
 """
+_ALL = "dpkg-buildpackage -T clean,build-arch"
+# No start reads debug information.
 _BUILD = f"""
 cd /build/*/
 exec {USER} env HOME=/nonexistent USER=builder LOGNAME=builder PATH="/launchers:$PATH" \\
-  DEB_BUILD_OPTIONS="parallel=$1 nocheck $2" dpkg-buildpackage -T clean,build-arch
+  DEB_BUILD_OPTIONS="parallel=$1 nocheck $2" DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g \\
+  sh -euc "$3" sh $1
 """
 # A refusal, and a front that is not worth it, are also results.
 _TRY = f"""
 cd /build/*/
-train=$1
-shift
+train=$1 folders=$2 ready=$3
+shift 3
+if [ "$folders" ]; then
+  folders=$(printf "$PWD/%s:" $folders)
+  train="export LD_LIBRARY_PATH=${{folders%:}}; $train"
+  set -- env "LD_LIBRARY_PATH=${{folders%:}}" "$@"
+fi
 {USER} env HOME=/tmp USER=builder LOGNAME=builder PATH="$PATH:/frontload/bin" \\
   DEB_BUILD_OPTIONS=parallel=1 FRONTLOAD_LINK_LOG=/build/links \\
-  frontload auto --json=/out/auto.json --train="$train" "$@" || [ $? -lt 100 ]
+  CARGO_HOME="$PWD/debian/cargo_home" \\
+  frontload auto --json=/out/auto.json --train="$train" $ready -- "$@" ||
+  [ $? -lt 100 ]
 """
 _MEASURE = """
 cd /build/*/
@@ -123,16 +133,17 @@ class Gains:
         launchers.mkdir(exist_ok=True)
         self._system.make_launchers(launchers, source, _LAUNCHER)
         built = self._system.layer(f"{package}/gains/built", _BUILD, f"{self._args.jobs}",
-                                   entry.get("options", ""), log=folder / "built.log",
-                                   below=[source],
+                                   entry.get("options", ""), entry.get("build", _ALL),
+                                   log=folder / "built.log", below=[source],
                                    binds=self._binds | {launchers: "/launchers"},
                                    timeout=self._args.timeout)
         self._progress(f"{package}: frontload auto")
         below = [built, source, self._system.recorders(folder / "recorders.log")]
         log = folder / "tried.log"
         tried = self._system.layer(
-            f"{package}/gains/tried", _TRY, entry["train"], *shlex.split(entry.get("ready", "")),
-            "--", *shlex.split(entry["start"].replace("{}", f"./{entry['program']}")), log=log,
+            f"{package}/gains/tried", _TRY, entry["train"], entry.get("libraries", ""),
+            entry.get("ready", ""), *shlex.split(
+                entry["start"].replace("{}", f"./{entry['program']}")), log=log,
             below=below, binds=self._binds | {out: "/out"}, timeout=self._args.timeout)
         if self._args.only_build:
             return None
@@ -142,6 +153,9 @@ class Gains:
                     if line.startswith("frontload: error: ")]
             return row | {"refused": said[-1].removeprefix("frontload: error: "), "starts": []}
         auto = json.loads((out / "auto.json").read_text())
+        if not auto["trained_runs"]:
+            raise Failure(f"{package}: its test suite did not start {entry['program']}",
+                          note=f"see {log}")
         return row | {
             # Of the reads on a hard disk, in ms.
             "predicted": {name: each["hdd"]["seconds"] * 1000

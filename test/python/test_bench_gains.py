@@ -15,6 +15,7 @@ program = "src/app"
 start = "{} -c 'echo hello'"
 other = "env X=1 {} --fast"
 train = "make check"
+libraries = "lib/*/.libs"
 note = "Its suite is small."
 [bare]
 program = "bare"
@@ -27,7 +28,13 @@ start = "{} 1"
 other = "{} 2"
 ready = "--until-listening=1"
 options = "nolto"
+build = "make serve"
 train = "make check"
+[idle]
+program = "idle"
+start = "{} 1"
+other = "{} 2"
+train = "make unit-tests"
 [huge]
 left_out = "8 MB. Hours."
 """
@@ -38,11 +45,11 @@ def _figures(faults: int, megabytes: float) -> dict:
             "max_rss_bytes": {"median": 3e6}}
 
 
-def _tried(program: str, verdict: str, libraries: list[dict]) -> str:
+def _tried(program: str, verdict: str, libraries: list[dict], runs: int = 1234) -> str:
     return json.dumps({
         "predicted": {name: {"hdd": {"seconds": seconds}, "ssd": {"seconds": 1}}
                       for name, seconds in (("before", 0.2), ("after", 0.05))},
-        "verdict": verdict, "trained_runs": 1234, "program": f"/b/src/{program}",
+        "verdict": verdict, "trained_runs": runs, "program": f"/b/src/{program}",
         "output": f"/b/src/{program}.front", "libraries": libraries})
 
 
@@ -80,6 +87,9 @@ def done(tmp_path, monkeypatch):
                 (out / "auto.json").write_text(_tried("app", "worth it: much", [
                     {"name": "libapp.so", "path": "/b/lib/libapp.so",
                      "output": "/b/src/app.front.lib/libapp.so"}]))
+            elif name == "idle/gains/tried":
+                (out,) = (path for path, place in binds.items() if place == "/out")
+                (out / "auto.json").write_text(_tried("idle", "worth it: much", [], runs=0))
             elif name == "serve/gains/tried":
                 (out,) = (path for path, place in binds.items() if place == "/out")
                 (out / "auto.json").write_text(_tried("serve", "not worth it: 4 requests", []))
@@ -94,9 +104,10 @@ def done(tmp_path, monkeypatch):
                 return 0
             name = next(word.rpartition("/")[2] for word in words if word.startswith("--json="))
             hdd = "--device=hdd" in words
+            most = 2.5 if any(word.endswith("/serve") for word in words) else 1.5
             (out / name).write_text(json.dumps({
                 "comparisons": [{"estimate": 0.5 if hdd else 0.9, "low": 0.4, "high": 0.95}],
-                "results": [{"variant": "before", "figures": _figures(20, 1.5)},
+                "results": [{"variant": "before", "figures": _figures(20, most)},
                             {"variant": "after", "figures": _figures(5, 0.5)}]}))
             return 0
 
@@ -149,7 +160,8 @@ def test_a_run_is_continued(tmp_path, done):
     assert read_json(tmp_path / "result.json", "frontload-gains/1")["rows"] == []
     built = list(done)
     assert [name for name, _ in built] == ["app/gains/built", "app/gains/tried"]
-    assert built[1][1] == ("make check", "--", "./src/app", "-c", "echo hello")
+    assert built[0][1] == ("2", "", "dpkg-buildpackage -T clean,build-arch")
+    assert built[1][1] == ("make check", "lib/*/.libs", "", "./src/app", "-c", "echo hello")
     _run(tmp_path, "app")
     measured = list(done)
     assert [name for name, _ in measured[len(built):]] == ["measured"] * 6
@@ -161,8 +173,14 @@ def test_a_run_is_continued(tmp_path, done):
 def test_a_server_does_not_end_and_a_bad_front_is_explained(tmp_path, done):
     page = _run(tmp_path, "serve")
     assert "## Explained\n\n* **serve**: auto: not worth it: 4 requests.\n" in page
-    assert done[0] == ("serve/gains/built", ("2", "nolto"))
+    assert done[0] == ("serve/gains/built", ("2", "nolto", "make serve"))
     assert {"--until-listening=1", "--ignore-failure"} < set(done[2][1])
+
+
+def test_a_suite_that_does_not_start_the_program_gives_no_row(tmp_path, done, capsys):
+    page = _run(tmp_path, "idle", "app")
+    assert "idle: its test suite did not start idle" in capsys.readouterr().err
+    assert "| app 1-1 |" in page and "| idle 1-1 |" not in page
 
 
 def test_a_kept_row_names_its_machine(tmp_path, done):
@@ -170,5 +188,6 @@ def test_a_kept_row_names_its_machine(tmp_path, done):
     result = tmp_path / "result.json"
     result.write_text(result.read_text().replace('"processors": ', '"processors": 9'))
     page = _run(tmp_path, "app")
+    assert page.index("| serve 1-1 |") < page.index("| app 1-1 |")  # whose start reads less
     assert "**serve**: auto: not worth it: 4 requests. Measured before, on " in page
     assert page.count("Measured before") == 1 and "app**: Measured" not in page

@@ -7,6 +7,7 @@ from coldbench.show import columns
 from coldbench.show.page import machine, table_row
 
 DEVICES = "hdd", "ssd"
+_LARGEST = 20
 _DISK_IOPS, _DISK_BYTES = 150, 80e6  # of the device hdd, each second
 _HEAD = """\
 # What a front gives Debian's programs
@@ -21,6 +22,8 @@ program and the libraries of its build are cold, all other files warm. No start 
 [prefetch](../prefetch.md).
 """
 _LEGEND = """\
+* **the 20 largest** of these programs, by the MB that the trained start reads without a front, are
+  the first rows.
 * **suite**: runs of the program that its test suite gave.
 * **faults, MB, peak MB**: major faults, bytes read, and peak memory, before → after: medians.
 * **requests**: the reads that a device with 128 KiB readahead served in one start.
@@ -70,7 +73,8 @@ def _summary(rows: list[dict]) -> list[str]:
     lines = [table_row(["after / before", *_TITLES]),
              table_row(["---"] + ["---:"] * len(_TITLES))]
     for name, trained in (("trained", True), ("other", False)):
-        for of_them, chosen in (("", rows), (", worth it", list(filter(_is_worth_it, rows)))):
+        for of_them, chosen in (("", rows), (f", the {_LARGEST} largest", rows[:_LARGEST]),
+                                (", worth it", list(filter(_is_worth_it, rows)))):
             found = [(_ratios(row, trained), row["package"]) for row in chosen]
             columns_of = [[(ratios[title], package) for ratios, package in found
                            if title in ratios] for title in _TITLES]
@@ -107,6 +111,12 @@ def _rows(row: dict) -> list[str]:
     return found
 
 
+def _read_before(row: dict) -> float:
+    """What the trained start reads of the program of GNU ld, in bytes; 0 if not measured."""
+    return max((start["before"]["read_bytes"] for start in row["starts"] if start["trained"]),
+               default=0)
+
+
 def _unworthy(row: dict) -> str:
     """What auto said without a front, or of one that it advised against, which is measured all the
     same."""
@@ -114,7 +124,7 @@ def _unworthy(row: dict) -> str:
 
 
 def render(document: dict, entries: dict[str, dict]) -> str:
-    rows = document["rows"]
+    rows = sorted(document["rows"], key=_read_before, reverse=True)
     notes = [f"* **{row['package']}**: " + " ".join(said) for row in rows if (said := list(filter(
         None, (_unworthy(row), entries[row["package"]].get("note"),
                "host" in row and f"Measured before, on {machine(row)}."))))]
