@@ -44,9 +44,9 @@ cd /build/*/
 train=$1 folders=$2 ready=$3
 shift 3
 if [ "$folders" ]; then
-  folders=$(printf "$PWD/%s:" $folders)
-  train="export LD_LIBRARY_PATH=${{folders%:}}; $train"
-  set -- env "LD_LIBRARY_PATH=${{folders%:}}" "$@"
+  searched=$(printf "$PWD/%s:" $folders)
+  train="export LD_LIBRARY_PATH=${{searched%:}}; $train"
+  set -- env "LD_LIBRARY_PATH=${{searched%:}}" "$@"
 fi
 {USER} env HOME=/tmp USER=builder LOGNAME=builder PATH="$PATH:/frontload/bin" \\
   DEB_BUILD_OPTIONS=parallel=1 FRONTLOAD_LINK_LOG=/build/links \\
@@ -166,7 +166,6 @@ class Gains:
 
     def _starts(self, package: str, entry: dict, name: str, auto: dict, layers: list[Path]) -> dict:
         """Cold starts of one command on all devices."""
-        folder = self._folder / package / "gains"
         words = shlex.split(entry[name])
         # A program that does not end by itself is ended.
         ready = [*shlex.split(entry["ready"]), "--ignore-failure"] if "ready" in entry else []
@@ -179,17 +178,11 @@ class Gains:
         found: dict = {"command": entry[name], "trained": name == "start", "devices": {}}
         for device in gains_page.DEVICES:
             self._progress(f"{package}: {name} on {device}")
-            file, log = folder / f"out/{name}-{device}.json", folder / f"{name}-{device}.log"
-            if not file.exists() and self._system.run(
-                    layers, folder / "measured", _MEASURE, f"--json=/out/{file.name}",
-                    f"--device={device}",
-                    *(f"--evict={each}" for each in cold), f"--variant=before={auto['program']}",
-                    f"--variant=after={auto['output']}", *ready, "--", *words, log=log,
-                    binds=self._binds | {folder / "out": "/out", Path("/sys"): "/sys"},
-                    timeout=self._args.timeout):
-                raise Failure(f"{package}: cannot be measured", note=f"see {log}")
-            shutil.rmtree(folder / "measured", ignore_errors=True)
-            measured = json.loads(file.read_text())
+            file = f"{name}-{device}.json"
+            measured = json.loads(self._measured(
+                package, layers, file, _MEASURE, f"--json=/out/{file}", f"--device={device}",
+                *(f"--evict={each}" for each in cold), f"--variant=before={auto['program']}",
+                f"--variant=after={auto['output']}", *ready, "--", *words))
             (ratio,) = measured["comparisons"]
             found["devices"][device] = {key: ratio[key] for key in ("estimate", "low", "high")}
             # The counts of the last device, as those of the first.
@@ -200,11 +193,9 @@ class Gains:
                 found[variant]["requests"] = requests
         return found
 
-    def _counted(self, package: str, auto: dict, command: str, name: str, layers: list[Path]
+    def _counted(self, package: str, auto: dict, start: str, name: str, layers: list[Path]
                  ) -> list[tuple[str, int]]:
         """The requests that a device serves during one cold start of each program."""
-        folder = self._folder / package / "gains"
-        log, counted = folder / f"{name}-counted.log", folder / f"out/{name}-counted"
         program = Path(auto["program"]).name
         files = {"before": [(auto["program"], program)], "after": [(auto["output"], program)]}
         for each in auto["libraries"]:
@@ -216,14 +207,23 @@ class Gains:
         there = f"$device/$variant/{program}"
         if auto["libraries"]:
             there = f"env LD_LIBRARY_PATH=$device/$variant/lib {there}"
-        if not counted.exists() and self._system.run(
-                layers, folder / "measured", _COUNT, counted.name, "\n".join(copies),
-                command.replace("{}", there), log=log, timeout=self._args.timeout,
-                binds=self._binds | {folder / "out": "/out", Path("/sys"): "/sys"}):
-            raise Failure(f"{package}: its requests cannot be counted", note=f"see {log}")
-        shutil.rmtree(folder / "measured", ignore_errors=True)
+        counted = self._measured(package, layers, f"{name}-counted", _COUNT, f"{name}-counted",
+                                "\n".join(copies), start.replace("{}", there))
         return [(variant, int(requests)) for variant, requests in map(
-            str.split, counted.read_text().splitlines())]
+            str.split, counted.splitlines())]
+
+    def _measured(self, package: str, layers: list[Path], file: str, script: str, *words: str
+                 ) -> str:
+        """The file that a script writes below /out in these layers, once; all else that the script
+        writes is removed."""
+        folder = self._folder / package / "gains"
+        log, found = folder / f"{file.removesuffix('.json')}.log", folder / "out" / file
+        if not found.exists() and self._system.run(
+                layers, folder / "measured", script, *words, log=log, timeout=self._args.timeout,
+                binds=self._binds | {folder / "out": "/out", Path("/sys"): "/sys"}):
+            raise Failure(f"{package}: cannot be measured", note=f"see {log}")
+        shutil.rmtree(folder / "measured", ignore_errors=True)
+        return found.read_text()
 
 
 def _kept(file: Path, head: dict) -> dict[str, dict]:

@@ -53,6 +53,14 @@ def _tried(program: str, verdict: str, libraries: list[dict], runs: int = 1234) 
         "output": f"/b/src/{program}.front", "libraries": libraries})
 
 
+TRIED = {
+    "app": _tried("app", "worth it: much", [
+        {"name": "libapp.so", "path": "/b/lib/libapp.so",
+         "output": "/b/src/app.front.lib/libapp.so"}]),
+    "idle": _tried("idle", "worth it: much", [], runs=0),
+    "serve": _tried("serve", "not worth it: 4 requests", [])}
+
+
 @pytest.fixture
 def done(tmp_path, monkeypatch):
     """What the clean systems had to do: app gets a front, bare none, and serve a bad one."""
@@ -82,17 +90,9 @@ def done(tmp_path, monkeypatch):
             commands.append((name, words))
             if name == "bare/gains/tried":
                 log.write_text("frontload: error: bare: is linked by magic\n")
-            elif name == "app/gains/tried":
+            elif name.endswith("/tried"):
                 (out,) = (path for path, place in binds.items() if place == "/out")
-                (out / "auto.json").write_text(_tried("app", "worth it: much", [
-                    {"name": "libapp.so", "path": "/b/lib/libapp.so",
-                     "output": "/b/src/app.front.lib/libapp.so"}]))
-            elif name == "idle/gains/tried":
-                (out,) = (path for path, place in binds.items() if place == "/out")
-                (out / "auto.json").write_text(_tried("idle", "worth it: much", [], runs=0))
-            elif name == "serve/gains/tried":
-                (out,) = (path for path, place in binds.items() if place == "/out")
-                (out / "auto.json").write_text(_tried("serve", "not worth it: 4 requests", []))
+                (out / "auto.json").write_text(TRIED[name.partition("/")[0]])
             return made
 
         def run(self, layers, upper, script, *words, log, binds, **more):

@@ -45,9 +45,13 @@ _FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
 _TITLES = [*(title for title, _ in _FIGURES.values()), *DEVICES, "reads"]
 
 
+def _start(row: dict, trained: bool) -> dict | None:
+    return next((each for each in row["starts"] if each["trained"] is trained), None)
+
+
 def _ratios(row: dict, trained: bool) -> dict[str, float]:
     """For each column, after / before; 1 without a front, which leaves the program as it is."""
-    start = next((each for each in row["starts"] if each["trained"] is trained), None)
+    start = _start(row, trained)
     if start is None:
         return dict.fromkeys(_TITLES, 1.0)
     found = {title: start["after"][figure] / start["before"][figure] if start["before"][figure]
@@ -113,13 +117,13 @@ def _rows(row: dict) -> list[str]:
 
 def _read_before(row: dict) -> float:
     """What the trained start reads of the program of GNU ld, in bytes; 0 if not measured."""
-    return max((start["before"]["read_bytes"] for start in row["starts"] if start["trained"]),
-               default=0)
+    start = _start(row, trained=True)
+    return start["before"]["read_bytes"] if start else 0
 
 
 def _unworthy(row: dict) -> str:
-    """What auto said without a front, or of one that it advised against, which is measured all the
-    same."""
+    """What auto said where it made no front, or where it advised against the front, which is
+    measured all the same."""
     return "" if _is_worth_it(row) else f"auto: {row.get('refused') or row['verdict']}."
 
 
