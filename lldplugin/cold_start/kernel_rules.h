@@ -27,8 +27,8 @@ struct KernelRules {
   /// memory, and the next window begins there. By 6.12 it returns the page behind, which is too
   /// far.
   bool findsGapsEarly() const { return version < 612; }
-  /// What would be a folio of two pages is two of one. Until "mm: support order-1 folios in the
-  /// page cache" (6.9).
+  /// No folio has two pages: the kernel takes two folios of one page. Until "mm: support order-1
+  /// folios in the page cache" (6.9).
   bool hasNoPairs() const { return version < 609; }
   /// A window in folios that meets a page in memory goes on from there page by page, with all of
   /// its size, so it ends later. Until 7c877586da31 ("readahead: properly shorten readahead when

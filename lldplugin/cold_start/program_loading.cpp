@@ -184,17 +184,17 @@ public:
       if (tags.count(path))
         events.read(tag(ELF::DT_STRTAB) + tag(path));
     events.write(address); // DT_DEBUG
-    bool needsPrefetch = false, isPrefetchLast = true;
+    bool needsPrefetch = false, isOneBehindPrefetch = false;
     for (const auto &entry : used)
       if (entry.getTag() == ELF::DT_NEEDED) {
         uint64_t name = tag(ELF::DT_STRTAB) + entry.getVal();
         events.read(name);
-        isPrefetchLast = !needsPrefetch;
+        isOneBehindPrefetch = needsPrefetch;
         needsPrefetch |= isPrefetchLibrary(file, name);
       }
     if (tags.count(ELF::DT_VERNEED))
       events.read(tag(ELF::DT_VERNEED));
-    return isPrefetchLast ? Error::success() : lookUpExported();
+    return isOneBehindPrefetch ? lookUpExported() : Error::success();
   }
 
   /// elf_dynamic_do_Rela() and its kind, in the order of ELF_DYNAMIC_RELOCATE of glibc's

@@ -279,7 +279,7 @@ void StartModel::readMissing(uint64_t page, uint64_t count) {
 void StartModel::readAhead(uint64_t page) {
   cache[folioOf(page)].isMarked = false;
   if (page == 0 && kernel.repeatsFirstWindow())
-    return; // it is in memory
+    return; // the first window is in memory
   uint64_t marked = window.start + window.size - window.asyncSize;
   if (page == marked >> cache[page].order << cache[page].order) {
     window.start += window.size;

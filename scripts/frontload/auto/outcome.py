@@ -94,7 +94,7 @@ class Outcome:
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: "Measurement | None" = None
     prediction: Document | None = None  # of the program and its own libraries
-    suite: Document | None = None  # the same, of what the training commands start, by functions
+    suite: Document | None = None  # the same, of the starts in the training commands, by functions
     alone: "list[Predicted] | None" = None  # of the program alone, on a disk
     libraries: dict[str, str] = field(default_factory=dict)  # profiles of modules and libraries
     missing: list[Missing] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Outcome:
         return predicted and [each["devices"][DISK] for each in predicted["variants"]]
 
     def slows_suite(self) -> bool:
-        """Whether what the training commands start waits longer for its reads: the front is for
+        """Whether the starts in the training commands wait longer for their reads: the front is for
         these starts as well. Pages that are next to each other in a small program may be read
         with fewer requests than a front and what lies behind it."""
         both = self.on_disk(suite=True)
