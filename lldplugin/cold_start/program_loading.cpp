@@ -124,6 +124,14 @@ static bool isPrefetchLibrary(const LinkedFile &file, uint64_t name) {
   return file.at(name).starts_with("libfrontload-prefetch.so");
 }
 
+/// Libraries that compilers put behind all others. They seldom refer to what a program defines.
+static bool isOfTheCompiler(StringRef library) {
+  constexpr StringLiteral names[] = {"libstdc++.so", "libc++.so",  "libc++abi.so", "libunwind.so",
+                                     "libm.so",      "libmvec.so", "libgcc_s.so",  "libpthread.so",
+                                     "libc.so",      "ld-linux",   "ld-musl"};
+  return any_of(names, [&](StringRef name) { return library.starts_with(name); });
+}
+
 bool prefetchesItself(const LinkedFile &file) {
   bool does = false;
   consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
@@ -189,7 +197,7 @@ public:
       if (entry.getTag() == ELF::DT_NEEDED) {
         uint64_t name = tag(ELF::DT_STRTAB) + entry.getVal();
         events.read(name);
-        isOneBehindPrefetch = needsPrefetch;
+        isOneBehindPrefetch |= needsPrefetch && !isOfTheCompiler(file.at(name));
         needsPrefetch |= isPrefetchLibrary(file, name);
       }
     if (tags.count(ELF::DT_VERNEED))

@@ -106,7 +106,7 @@ def test_files_of_another_processor_have_places_there(tmp_path, arm64):
 
 
 def test_variants_for_another_processor(tmp_path):
-    """They are linked with its archives, and with its library for the prefetch."""
+    """They are linked with its archives, and with its library for the prefetch as the last one."""
     archive = tmp_path / "root/usr/lib/llvm-22/lib/libLLVMCore.a"
     archive.parent.mkdir(parents=True)
     archive.touch()
@@ -116,4 +116,4 @@ def test_variants_for_another_processor(tmp_path):
                       Path("/usr/lib/llvm-22"), cross)
     command = work.build_command("cc1.front+prefetch")
     assert "--target=aarch64-linux-gnu -pie" in command and str(archive) in command
-    assert f"-Wl,--no-as-needed,{tmp_path}/lib/libfrontload-prefetch.so" in command
+    assert f"-lz3 -Wl,--no-as-needed,{tmp_path}/lib/libfrontload-prefetch.so -o" in command

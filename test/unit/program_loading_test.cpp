@@ -93,13 +93,14 @@ TEST(ElfStart, ReadsTheDynamicSectionBeforeItRelocates) {
 // Libraries behind the prefetch library are relocated before it, and look up what the program
 // exports.
 TEST(ElfStart, LooksUpASymbolBeforeAPrefetchThatIsNotTheLastLibrary) {
-  auto before = [](StringRef needed, char exported) {
+  auto before = [](StringRef needed, char exported, StringRef other = "libz3.so.4") {
     std::string bytes = image(("{Tag: DT_SYMTAB, Value: 0x30000}, {Tag: DT_STRTAB, Value: 0x34000},"
                                "{Tag: DT_GNU_HASH, Value: 0x35ff0}, " +
                                needed)
                                   .str());
     StringRef name = "libfrontload-prefetch.so.1";
     bytes.replace(0x34001, name.size(), name);
+    bytes.replace(0x34040, other.size(), other);
     bytes[0x36008] = exported; // the only bucket
     return touchedPages(bytes, true);
   };
@@ -108,6 +109,7 @@ TEST(ElfStart, LooksUpASymbolBeforeAPrefetchThatIsNotTheLastLibrary) {
   EXPECT_EQ(before(first, 2), "30 34 35 40");
   EXPECT_EQ(before(first, 0), "34 35 40");
   EXPECT_EQ(before(last, 2), "34 35 40");
+  EXPECT_EQ(before(first, 2, "libstdc++.so.6"), "34 35 40");
 }
 
 // Which of two touches is the first decides what is read around both.

@@ -63,8 +63,8 @@ class WorkFolder:
             "target": cross.flags if cross else "",
             "recorded": "emulated" if cross else "recorded",
             "prefetch_library": library,
-            "prefetch": f"-Wl,{f'--no-as-needed,{library}' if cross else '--front-prefetch'},"
-                        f"-rpath,{libraries}",
+            "prefetch": f"{'' if cross else '-Wl,--front-prefetch '}-Wl,-rpath,{libraries}",
+            "last_library": f"-Wl,--no-as-needed,{library}" if cross else "",
             "arguments": self._training(workload.arguments),
             "before": shlex.join(workload.before),
             "until": shlex.join(ready.options() if (ready := self.ready("training.out")) else ()),
