@@ -35,6 +35,7 @@ static bool verbose;
 static bool foundAny;
 /* early_start.c has asked for the list, and did not run the command. */
 extern bool listWasAskedFor;
+int prefetch_unmarked(const char *path, struct front *front);
 
 static void tell(const char *path, const struct front *front, int error) {
   if (error == -ENODATA)
@@ -62,7 +63,7 @@ static void askForTail(void *path) { prefetch_tail(path, (uint32_t)ownId); }
 
 static void prefetch(const char *path) {
   struct front front;
-  int error = prefetch_path(path, &front);
+  int error = prefetch_unmarked(path, &front);
   tell(path, &front, error);
   if (!error && front.misses_tail) {
     ownId = getpid();

@@ -263,17 +263,13 @@ int prefetch_front(int fd, struct front *front) {
   return error;
 }
 
-int prefetch_path(const char *path, struct front *front) {
+__attribute__((visibility("default"))) int frontload_prefetch(const char *path) {
+  struct front front;
   /* A pipe or terminal at `path` must not make us wait, nor become our terminal. */
   int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
   if (fd < 0)
     return fd;
-  int error = prefetch_front(fd, front);
+  int error = prefetch_front(fd, &front);
   sys_close(fd);
   return error;
-}
-
-__attribute__((visibility("default"))) int frontload_prefetch(const char *path) {
-  struct front front;
-  return prefetch_path(path, &front);
 }

@@ -57,9 +57,6 @@ void leave_memory(struct ranges *ranges, uint64_t *size);
  * takes 0.4 ms per MB. It ends with the program. */
 void prefetch_tail(const char *path, uint32_t program);
 
-/* prefetch_front() for the file at `path`, which may be of any kind. */
-int prefetch_path(const char *path, struct front *front);
-
 /* at_start.c: asks for the front of this program, the first time that it is called. */
 void frontload_prefetch_own_front(void);
 

@@ -1,13 +1,14 @@
 """frontload-run: prefetches a command and its libraries, and becomes the command."""
 
 import os
+import re
 import signal
 import subprocess
 
 import noted
 import pytest
 from compiled import compile_to
-from noted import COLD
+from noted import COLD, PAGE
 from places import SANITIZED
 
 
@@ -26,6 +27,19 @@ def test_prefetches_the_program(plain, asked, launcher):
     """The front of a program that cannot prefetch itself is asked for."""
     assert asked(plain) == []
     assert asked(plain, launcher, plain.path) == plain.pieces()
+
+
+def test_clears_the_mark_of_the_read_of_the_headers(plain, calls, launcher):
+    """The kernel marks the second page. The program's touch of it would read on behind the front,
+    so the launcher reads it once the front is asked for; not if the front is in memory."""
+    wanted = re.compile(rf"(readahead|pread64)\(\d+<{plain.path}>, (.*, 1, {PAGE}\))?")
+
+    def names(**options):
+        return [found[1] for line in calls(launcher, plain.path, **options)
+                if (found := wanted.search(line)) and (found[1] == "readahead" or found[2])]
+
+    assert names() == ["readahead"] * len(plain.pieces()) + ["pread64"]
+    assert names(inject=["preadv2:retval=1"]) == []
 
 
 def test_finds_the_program_in_path(plain, asked, launcher):
