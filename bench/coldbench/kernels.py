@@ -9,15 +9,18 @@ documentation.
 
 import argparse
 import json
+import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from frontload.base import errors
+from frontload.base import errors, processes
 from frontload.base.files import write_if_changed
 from frontload.cli.arguments import count
 from frontload.measure import prediction
 from frontload.profile import trace
+from frontload.reading import asked, planning
 
 from coldbench import command
 from coldbench.measure import machine
@@ -25,7 +28,11 @@ from coldbench.show import document, kernels_page
 from coldbench.variants import workload
 from coldbench.variants.work_folder import DATA_TRACES, Cross, WorkFolder, work_folder
 
-VARIANTS = "default", "order+relr", "front", "front+prefetch"
+VARIANTS = tuple(kernels_page.VARIANTS)
+# Variants that start another one's file: which, and the words before it there.
+_LIST, _CHANGED = Path("/list"), "CHANGED"
+_OPENED = {"front+run": ("front", ("frontload-run", "--")),
+           "default+list": ("default", ("frontload-run", f"--files={_LIST}", "--"))}
 # By processor.
 KERNELS = {"amd64": ("bullseye", "bookworm", "trixie", "sid"),
            "arm64": ("bookworm", "trixie", "sid", "trixie:16k", "sid:16k")}
@@ -63,11 +70,42 @@ def started(work: WorkFolder, processor: machine.Processor,
     """The variants of a workload, and how they start there and here."""
     found = []
     for name in variants:
-        binary = work.binary(name)
-        there = work.command(name, machine.DISK / binary.name, machine.OUTPUT)
-        here = work.command(name, binary, work.folder / "kernels.output")
-        found.append(machine.Started(name, binary, there, [*processor.here, *here]))
+        file, opener = _OPENED.get(name, (name, ()))
+        binary = work.binary(file)
+        there = work.command(file, machine.DISK / binary.name, machine.OUTPUT)
+        here = work.command(file, binary, work.folder / "kernels.output")
+        found.append(machine.Started(name, binary, [*opener, *there], [*processor.here, *here]))
     return found
+
+
+def _file(variant: str) -> str:
+    """The variant whose file it starts."""
+    return _OPENED.get(variant, (variant,))[0]
+
+
+def _list(work: WorkFolder) -> Path:
+    """A prefetch list of what the startup profile touches of lld's layout."""
+    return work.folder / "kernels.list"
+
+
+def make_list(work: WorkFolder, there: Path) -> None:
+    """Makes the list, and writes it into `there` for the program in the machine, whose time of
+    the last change is not known yet."""
+    binary, made = work.binary("default"), _list(work)
+    processes.check_call([work.bin / "frontload", "files", "--quiet", "--binary", binary,
+                          "--output", made, work.folder / f"{work.workload.name}.startup"])
+    text = made.read_text().replace(str(binary), str(machine.DISK / binary.name))
+    there.write_text(re.sub(r"^(file\t.*\t)[0-9.]+(\t.*)$", rf"\1{_CHANGED}\2", text, flags=re.M))
+
+
+@contextmanager
+def _asked(work: WorkFolder) -> Iterator[dict[str, list[str]]]:
+    """frontload-predict's options for what is asked for before a file runs, by variant."""
+    binary = str(work.binary("default"))
+    pages = asked.union(asked.by_lists(asked.read([str(_list(work))]), binary))
+    with planning.question([planning.listed(binary, pages)]) as path:
+        yield {"front+run": ["--prefetched=front"],
+               "default+list": ["--prefetched=none", f"--listed={path}"]}
 
 
 def _traces(work: WorkFolder, variant: str) -> Path:
@@ -80,12 +118,14 @@ def predicted(work: WorkFolder, kernel: str, page_kib: int, file_system: str,
     options = ["--device=hdd", f"--read-ahead={read_ahead}", f"--kernel={kernel}",
                f"--page-size={page_kib}", f"--file-system={file_system}"]
     found = {}
-    for name in VARIANTS:
-        recorded = name if _traces(work, name).exists() else "default"
-        answer = prediction.ask(work.binary(name), trace.find(_traces(work, recorded)),
-                                work.binary(recorded), options)
-        figures = prediction.medians(answer["predictions"])["hdd"]
-        found[name] = {figure: figures[figure] for figure in kernels_page.FIGURES}
+    with _asked(work) as more:
+        for name in VARIANTS:
+            file = _file(name)
+            recorded = file if _traces(work, file).exists() else "default"
+            answer = prediction.ask(work.binary(file), trace.find(_traces(work, recorded)),
+                                    work.binary(recorded), [*options, *more.get(name, ())])
+            figures = prediction.medians(answer["predictions"])["hdd"]
+            found[name] = {figure: figures[figure] for figure in kernels_page.FIGURES}
     return found
 
 
@@ -93,7 +133,9 @@ def counted(work: WorkFolder, machines: machine.Machine, kernel: machine.Kernel,
             args: argparse.Namespace) -> Iterator[dict]:
     """Rows of the document."""
     version = ".".join(kernel.version.split("-")[0].split("+")[0].split(".")[:2])
-    starts = machines.counts(kernel, file_system, args.read_ahead, args.runs)
+    program = machine.DISK / work.binary("default").name  # a file system has its own times
+    renew = f"sed -i s/{_CHANGED}/$(changed {program})/ {_LIST}"
+    starts = machines.counts(kernel, file_system, args.read_ahead, args.runs, [renew])
     for read_ahead in args.read_ahead:
         predictions = predicted(work, version, kernel.page_kib, file_system, read_ahead)
         for name in VARIANTS:
@@ -121,6 +163,7 @@ def _measure(args: argparse.Namespace, file: Path, progress: Callable[[str], Non
     suites = base / "suites"
     file_systems = command.choose("--file-systems", args.file_systems, machine.FILE_SYSTEMS,
                                   "file system")
+    files = list(dict.fromkeys(map(_file, VARIANTS)))
     rows = document.read(file, kernels=document.KERNELS)["rows"] if file.exists() else []
     for name in args.workloads:
         described, source = workload.load(name)
@@ -133,13 +176,14 @@ def _measure(args: argparse.Namespace, file: Path, progress: Callable[[str], Non
             place += "-arm64"
         work = work_folder(described, source, args.build_dir, args.llvm, base / place, cross)
         if cross:
-            for variant in VARIANTS:  # of the first one's recording, the others are made
+            for variant in files:  # of the first one's recording, the others are made
                 work.build(work.targets([variant]))
                 _record(work, variant, processor, machine.kernel("bookworm", suites, processor),
                         base / "recording")
-        work.build([*work.targets(VARIANTS), DATA_TRACES])
+        work.build([*work.targets(files), DATA_TRACES])
         with work.environment():
             machines = machine.Machine(base / "kernels", started(work, processor), processor)
+            make_list(work, machines.place(_LIST))
         for suite in args.kernels.split(","):
             progress(f"{suite}: fetching the kernel")
             kernel = machine.kernel(suite, suites, processor)

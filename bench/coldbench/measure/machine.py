@@ -56,6 +56,11 @@ start() { # NAME READAHEAD FILE WORD...
       "$(cat /exec)"
   done
 }
+changed() { # of a FILE, as a prefetch list has it
+  # shellcheck disable=SC2046 # three words
+  set -- $(stat -c "%Y %y" "$1")
+  echo "$1.${3#*.}"
+}
 resident() { fincore -b -n -r -o RES "$1"; }
 dropped() {
   /bin/dd if="$1" iflag=nocache count=0 2>/dev/null
@@ -114,8 +119,9 @@ AMD64 = Processor("amd64", ("qemu-system-x86_64", "-cpu", "max"), "ttyS0", "virt
 def arm64(folder: Path, packages: Sequence[str]) -> Processor:
     """The processor with Debian's packages and Frontload for it, made in `folder`."""
     root, build = aarch64.make_root(folder, [*aarch64.PACKAGES, *packages]), folder / "build"
-    aarch64.cross_build(root, build, ("frontload-exec", "frontload-valgrind",
-                                      "frontload-arm64-linux", "frontload_prefetch_shared"))
+    aarch64.cross_build(root, build, ("frontload-exec", "frontload-run",
+                                      "frontload-valgrind", "frontload-arm64-linux",
+                                      "frontload_prefetch_shared"))
     return Processor("arm64", ("qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on"),
                      "ttyAMA0", "virtio-blk-device", root, build)
 
@@ -217,7 +223,7 @@ def make_disk(file_system: str, contents: Path, image: Path) -> None:
         check_call(["sload.f2fs", "-f", contents, image])
 
 
-_PROGRAMS = "busybox", "dd", "fincore", "frontload-exec"
+_PROGRAMS = "busybox", "dd", "fincore", "frontload-exec", "frontload-run"
 
 
 def _needed(starts: Iterable[Started], programs: Iterable[Path],
@@ -239,8 +245,8 @@ class Machine:
         self._contents = folder / "contents"
         shutil.rmtree(self._contents, ignore_errors=True)
         self._contents.mkdir(parents=True)
-        for start in starts:
-            (self._contents / start.binary.name).hardlink_to(start.binary)
+        for binary in {start.binary for start in starts}:
+            (self._contents / binary.name).hardlink_to(binary)
         self._base = folder / "base"
         shutil.rmtree(self._base, ignore_errors=True)
         for name in ("bin", "dev", "disk", "modules", "output", "proc", "sys", "tmp"):
@@ -254,21 +260,25 @@ class Machine:
         for file in dict.fromkeys(_needed(starts, programs, processor)):
             self._copy(file)
 
+    def place(self, file: Path) -> Path:
+        """Where a file of the machine, which is not on its disk, lies here."""
+        return self._base / file.relative_to("/")
+
     def _copy(self, file: Path | str) -> None:
-        to = self._base / self._processor.place(file).relative_to("/")
+        to = self.place(self._processor.place(file))
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, to)
 
     def counts(self, kernel: Kernel, file_system: str, read_aheads: Sequence[int],
-               runs: int) -> list[dict]:
-        """Cold starts of each program with each readahead:
+               runs: int, first: Sequence[str] = ()) -> list[dict]:
+        """Cold starts of each program with each readahead, after the `first` commands:
         {"name", "read_ahead_kib", "requests", "device_bytes", "read_bytes", "major_faults", …}. The
         disk's requests and bytes are also those of the file system's own blocks; `read_bytes` are
         the program's pages.
         """
         commands = [shlex.join(["start", start.name, str(ahead), start.place, *start.words])
                     for ahead in read_aheads for start in self._starts]
-        said = self._boot(kernel, file_system, runs, commands)
+        said = self._boot(kernel, file_system, runs, [*first, *commands])
         return list(parse(said, f"{kernel.version}, {file_system}"))
 
     def record(self, kernel: Kernel, traces: Path) -> None:

@@ -11,8 +11,10 @@ from coldbench.show.page import table_row
 FIGURES = "major_faults", "read_bytes", "requests"
 WITHIN = 0.1
 _SLACK = {"major_faults": 2, "requests": 2}  # a tenth of few is less than one
-_VARIANTS = {"default": "lld", "order+relr": "order file, packed relocations", "front": "front",
-             "front+prefetch": "front, prefetched"}
+VARIANTS = {"default": "lld", "order+relr": "order file, packed relocations", "front": "front",
+            "front+prefetch": "front, prefetched", "front+align": "front, `--front-align=2M`",
+            "front+run": "front, frontload-run", "default+list": "lld, prefetch list"}
+_ASKING = "front+prefetch", "front+run", "default+list"
 _PROGRAMS = {("cc1", "amd64"): "clang, 207 MB", ("cc1", "arm64"): "The same clang on AArch64"}
 _TITLES = {"major_faults": "Major faults", "read_bytes": "MB read", "requests": "Requests"}
 
@@ -21,14 +23,15 @@ def key(row: dict) -> tuple:
     """The place of a row; no two have the same."""
     return (row["workload"], row["processor"], *map(int, row["kernel"].split(".")),
             row["page_kib"], FILE_SYSTEMS.index(row["file_system"]), row["read_ahead_kib"],
-            list(_VARIANTS).index(row["variant"]))
+            list(VARIANTS).index(row["variant"]))
 
 
 def is_judged(row: dict, figure: str) -> bool:
     """Requests of more than one window depend on the disk and on which pages of memory are
-    neighbors."""
-    return figure != "requests" or (row["read_ahead_kib"] <= 128
-                                    and row["variant"] != "front+prefetch")
+    neighbors; with a list, all depends on how fast the program runs beside the requests."""
+    if figure == "requests":
+        return row["read_ahead_kib"] <= 128 and row["variant"] not in _ASKING
+    return row["variant"] != "default+list"
 
 
 def agrees(row: dict, figure: str) -> bool:
@@ -66,12 +69,13 @@ def _table(rows: list[dict], figure: str) -> list[str]:
                            row["read_ahead_kib"]), {})[row["variant"]] = row
     lines = [f"### {_TITLES[figure]}", "",
              table_row(["kernel", "page, KiB", "file system", "readahead, KiB",
-                        *_VARIANTS.values()]),
-             table_row(["---", "---:", "---", *["---:"] * (1 + len(_VARIANTS))])]
+                        *VARIANTS.values()]),
+             table_row(["---", "---:", "---", *["---:"] * (1 + len(VARIANTS))])]
     for place, variants in places.items():
         if is_judged(next(iter(variants.values())), figure):
             lines.append(table_row([*map(str, place),
-                                    *(_cell(variants[name], figure) for name in _VARIANTS)]))
+                                    *(_cell(variants[name], figure) if name in variants else "—"
+                                      for name in VARIANTS)]))
     return [*lines, ""]
 
 
@@ -88,7 +92,9 @@ AArch64 each layout is recorded, as `frontload predict` pairs fewer references t
 
 Four layouts of one program were trained with the startup that was measured: by lld, by lld with an
 order file and packed relative relocations, and with a *front*, which holds what startup touches at
-the beginning of the file. The last one prefetches its front.
+the beginning of the file. The next one prefetches its front, and another one has its code at a
+multiple of 2 MB. Two columns are starts by [`frontload-run`](../prefetch.md): of the front, and of
+lld's layout with a prefetch list, which `frontload files --binary` made of the startup profile.
 """
 _DIFFERENCES = """\
 ## Why kernels differ
@@ -125,6 +131,17 @@ _DIFFERENCES = """\
   from Debian's source, which has only ext4. Without fault-around (`should_fault_around()` in
   mm/memory.c), a fault that has read its page is no hit. So lld's layout soon has a hundred more
   misses than hits there, and the kernel reads single pages: 979 pages in 890 requests.
+
+## Prefetch lists
+
+`frontload-run` asks for a list in a process of its own, while the program runs. The emulated disk
+needs ten seconds for the list, and the program two. So the program waits for pages that are not
+asked for yet, and the kernel reads around these. On 6.12 with ext4, a start after the list was read
+had no fault, and read nothing but the list, as predicted. The columns of the list are thus counts
+only. The list reads gaps between its pages along, as for every hard disk.
+
+On 6.12 with XFS or EROFS and 8 MiB of readahead, a start of the front by `frontload-run` reads 5.9
+MB behind it, which is not predicted.
 
 ## Faults with a prefetched front
 

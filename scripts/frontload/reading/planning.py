@@ -10,6 +10,7 @@ of requests by two files is not counted.
 
 import json
 import math
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
 from frontload import __version__
+from frontload.base.spans import Spans
 from frontload.device.kinds import PredictedDevice
 from frontload.measure.prediction import ask_predictor
 from frontload.reading import blocks, listing
-from frontload.reading.listing import READ, File, PrefetchList
+from frontload.reading.listing import PAGE, READ, File, PrefetchList
 
 SCHEMA, _QUESTION = "frontload-predict-starts/1", "frontload-whole-start/1"
 # Ways to start: as it is; with a list (frontload-run --files); with fronts (each ELF file with its
@@ -149,6 +151,13 @@ def question(files: Iterable[tuple[str, int, bool, list[list[int]]]]) -> Iterato
                    "files": [dict(zip(keys, file, strict=True)) for file in files]}, text)
         text.flush()
         yield text.name
+
+
+def listed(path: str, asked_for: Spans) -> tuple[str, int, bool, list[list[int]]]:
+    """Of a `question`, for --listed: a file of which lists ask for these whole pages."""
+    return (os.path.realpath(path), os.path.getsize(path), True, [
+        [begin // PAGE, (end - begin) // PAGE, 0] for begin, end in
+        zip(asked_for.start.tolist(), asked_for.end.tolist(), strict=True)])
 
 
 def touched(start: PrefetchList, file: File) -> list[list[int]]:

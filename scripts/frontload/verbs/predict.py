@@ -5,7 +5,6 @@ one program, reading/planning.py about whole starts.
 """
 
 import argparse
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -152,7 +151,7 @@ def _ways(variants: "Sequence[Build]", args: argparse.Namespace) -> "Iterator[li
     """Each variant as it is, and, if a list names it, with its front or note, the list, and both.
     """
     from frontload.elf import file as elf
-    from frontload.reading import asked, listing, planning
+    from frontload.reading import asked, planning
 
     lists, notes, listed = asked.read(args.files), {}, []
     for build in variants if lists else ():
@@ -161,9 +160,7 @@ def _ways(variants: "Sequence[Build]", args: argparse.Namespace) -> "Iterator[li
             errors.warning(f"{build.binary}: no list has it as it is here")
             continue
         notes[build.name] = "".join(each.by for each in asked.by_note(elf.read(build.binary)))
-        listed.append((os.path.realpath(build.binary), os.path.getsize(build.binary), True, [
-            [begin // listing.PAGE, (end - begin) // listing.PAGE, 0] for begin, end in
-            zip(pages.start.tolist(), pages.end.tolist(), strict=True)]))
+        listed.append(planning.listed(build.binary, pages))
     with planning.question(listed) as path:
         ways = (("front", "{}", ("--prefetched=front",)),
                 ("list", "list", ("--prefetched=none", f"--listed={path}")),
