@@ -145,11 +145,12 @@ MB behind it, which is not predicted.
 
 ## Faults with a prefetched front
 
-Since Linux 6.7, x86-64 has none. The clang once had one, because its `.dynamic` does not lie in the
-four pages that the kernel reads with the headers. Where there is a prefetch, the name of the
-dynamic linker brings it now ([before the prefetch](../layout.md#before-the-prefetch)). AArch64 has
-one, as segments there are aligned to 64 KiB. On 6.1, waits for pages on their way count as well:
-one or two.
+Started by `frontload-run`, the front has no fault on any of the kernels for x86-64: it is asked for
+before the program is mapped. Where the program asks for it, there is none since Linux 6.7. The
+clang once had one, because its `.dynamic` does not lie in the four pages that the kernel reads with
+the headers. Where there is a prefetch, the name of the dynamic linker brings it now ([before the
+prefetch](../layout.md#before-the-prefetch)). AArch64 has one, as segments there are aligned to 64
+KiB. On 6.1, waits for pages on their way count as well: one or two.
 
 The prefetch library must be the last of the libraries. Where it was the first one, the dynamic
 linker relocated libz3 before the prefetch, and looked for its symbols in the program's `.dynsym`.
