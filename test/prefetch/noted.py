@@ -124,9 +124,12 @@ def front_offset(path: Path, address: int) -> int:
 
 
 def awaits_its_child(lines) -> bool:
-    """Whether a program waits for the first child that it makes."""
-    program, child, *_ = dict.fromkeys(line.split()[0] for line in lines)
-    return any(line.startswith(program) and f"wait4({child}" in line for line in lines)
+    """Whether a program, whose line is the first, waits for a child until that has ended. The lines
+    of the child may stand behind those of the child's own."""
+    program = lines[0].split()[0]
+    waits = [line for line in lines if line.startswith(f"{program} ") and "wait4" in line]
+    return any(line.endswith(f" = {child}") for line in waits
+               for child in re.findall(r"wait4\((\d+)", " ".join(waits)))
 
 
 def requests(lines, path: Path) -> list[tuple[int, int]]:
