@@ -29,8 +29,8 @@ from coldbench.variants import workload
 from coldbench.variants.work_folder import DATA_TRACES, Cross, WorkFolder, work_folder
 
 VARIANTS = tuple(kernels_page.VARIANTS)
-# Variants that start another one's file: which, and the words before it there.
 _LIST, _CHANGED = Path("/list"), "CHANGED"
+# Variants that start another one's file: which, and the words before it there.
 _OPENED = {"front+run": ("front", ("frontload-run", "--")),
            "default+list": ("default", ("frontload-run", f"--files={_LIST}", "--"))}
 # By processor.

@@ -8,29 +8,12 @@
 #include "base/text.h"
 #include "prefetch/learnt_list.h"
 #include "prefetch/prefetch_list.h"
+#include "unmarked_front.h"
 
 #include <stdbool.h>
 
 /* Tells main() that there is no need to ask: the command could not be run, or is to be watched. */
 bool listWasAskedFor;
-
-/* prefetch_front() for the file at `path`, of any kind, which another process will map. The read of
- * a file's first page also reads some behind it, and marks the second one: the touch of that makes
- * the kernel read on behind all that is in memory by then, if its readahead reaches that far
- * (page_cache_async_ra() of mm/readahead.c). A read by the same open file clears the mark, and
- * reads nothing, as the pages that follow are the front's. */
-int prefetch_unmarked(const char *path, struct front *front) {
-  /* A pipe or terminal at `path` must not make us wait, nor become our terminal. */
-  const int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
-  if (fd < 0)
-    return fd;
-  const int error = prefetch_front(fd, front);
-  unsigned char byte;
-  if (!error && !front->was_resident)
-    sys_pread(fd, &byte, sizeof byte, MIN_PAGE);
-  sys_close(fd);
-  return error;
-}
 
 /* `stack` is what the kernel gives a program: argc, argv, NULL, the environment, NULL. */
 __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack) {

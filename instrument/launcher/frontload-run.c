@@ -17,6 +17,7 @@
 #include "prefetch/front.h"
 #include "prefetch/learnt_list.h"
 #include "prefetch/prefetch_list.h"
+#include "unmarked_front.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,6 @@ static bool verbose;
 static bool foundAny;
 /* early_start.c has asked for the list, and did not run the command. */
 extern bool listWasAskedFor;
-int prefetch_unmarked(const char *path, struct front *front);
 
 static void tell(const char *path, const struct front *front, int error) {
   if (error == -ENODATA)

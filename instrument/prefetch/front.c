@@ -265,8 +265,7 @@ int prefetch_front(int fd, struct front *front) {
 
 __attribute__((visibility("default"))) int frontload_prefetch(const char *path) {
   struct front front;
-  /* A pipe or terminal at `path` must not make us wait, nor become our terminal. */
-  int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+  int fd = open_to_prefetch(path);
   if (fd < 0)
     return fd;
   int error = prefetch_front(fd, &front);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/elf_start.h"
+#include "base/system_calls.h"
 #include "format/frontload_note.h"
 
 #include <stdbool.h>
@@ -45,6 +46,12 @@ int prefetch_range(int fd, const struct range *range);
 
 /* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */
 int prefetch_front(int fd, struct front *front);
+
+/* Opens a file of any kind: a pipe or terminal must not make us wait, nor become our terminal.
+ * Returns a negative errno on failure. */
+static inline int open_to_prefetch(const char *path) {
+  return sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+}
 
 /* The ranges of a file, and how many bytes its front and its tail have. */
 int read_front(int fd, struct ranges *ranges, struct front *front);

@@ -116,8 +116,7 @@ static int open_regular(const char *path) {
   if (error)
     return error;
   /* What is a pipe or terminal by now must not make us wait, nor become our terminal. */
-  return S_ISREG(status.st_mode) ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
-                                 : -ENODEV;
+  return S_ISREG(status.st_mode) ? open_to_prefetch(path) : -ENODEV;
 }
 
 enum found { FOUND, CHANGED, MISSING };

@@ -134,7 +134,7 @@ void prefetch_tail(const char *path, uint32_t program) {
   struct ranges ranges;
   struct front front;
   struct watch watch;
-  const int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+  const int fd = open_to_prefetch(path);
   if (fd < 0 || read_front(fd, &ranges, &front) || ranges.of_front >= ranges.count ||
       !begin_watch(&watch, program))
     return;

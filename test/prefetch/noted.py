@@ -124,8 +124,8 @@ def front_offset(path: Path, address: int) -> int:
 
 
 def awaits_its_child(lines) -> bool:
-    """Whether a program, whose line is the first, waits for a child until that has ended. The lines
-    of the child may stand behind those of the child's own."""
+    """Whether a program, whose line is the first, waits for a child until that has ended. A process
+    that the child makes may write its lines before the child does."""
     program = lines[0].split()[0]
     waits = [line for line in lines if line.startswith(f"{program} ") and "wait4" in line]
     return any(line.endswith(f" = {child}") for line in waits

@@ -90,9 +90,9 @@ cell has a count and, in parentheses, what [`frontload predict`](../predict.md) 
 kernel, size of pages and file system. On x86-64 that is from one recording, of lld's layout. On
 AArch64 each layout is recorded, as `frontload predict` pairs fewer references there.
 
-Four layouts of one program were trained with the startup that was measured: by lld, by lld with an
-order file and packed relative relocations, and with a *front*, which holds what startup touches at
-the beginning of the file. The next one prefetches its front, and another one has its code at a
+Five layouts of one program were trained with the startup that was measured: by lld, by lld with an
+order file and packed relative relocations, and three with a *front*, which holds what startup
+touches at the beginning of the file. One of these prefetches its front, and one has its code at a
 multiple of 2 MB. Two columns are starts by [`frontload-run`](../prefetch.md): of the front, and of
 lld's layout with a prefetch list, which `frontload files --binary` made of the startup profile.
 """
@@ -132,7 +132,7 @@ _DIFFERENCES = """\
   mm/memory.c), a fault that has read its page is no hit. So lld's layout soon has a hundred more
   misses than hits there, and the kernel reads single pages: 979 pages in 890 requests.
 
-## Prefetch lists
+## Startups by frontload-run
 
 `frontload-run` asks for a list in a process of its own, while the program runs. The emulated disk
 needs ten seconds for the list, and the program two. So the program waits for pages that are not
@@ -153,9 +153,9 @@ prefetch](../layout.md#before-the-prefetch)). AArch64 has one, as segments there
 KiB. On 6.1, waits for pages on their way count as well: one or two.
 
 The prefetch library must be the last of the libraries. Where it was the first one, the dynamic
-linker relocated libz3 before the prefetch, and looked for its symbols in the program's `.dynsym`.
-That cost one fault more on each kernel of AArch64 with 128 KiB of readahead, and three on 6.1 with
-pages of 4 KiB. With pages of 64 KiB and 8 MiB of readahead, it read 7.1 MB more.
+linker relocated libz3 before the prefetch, and looked up libz3's symbols in the program's
+`.dynsym`. That cost one fault more on each kernel of AArch64 with 128 KiB of readahead, and three
+on 6.1 with pages of 4 KiB. With pages of 64 KiB and 8 MiB of readahead, it read 7.1 MB more.
 
 Until Linux 6.6, x86-64 has two that wait for no read. The page of `.gnu.hash`, the fifth of the
 file, is marked by the kernel's own read. The touch of this page reads on, and marks the thirteenth,
